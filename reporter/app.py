@@ -144,10 +144,7 @@ class Reporter:
         )
         self._history = StateHistory(clock.now)
         self._rules = self._effective.make_rules()
-        packages = PackageIndex(self._inputs.status_objects)
-        self._rollup = RollUpCache(
-            self._rules, self._announcements, clock.now, packages, self._inputs.proxied_page_age
-        )
+        self._rollup = self._make_rollup()
         self._controller = Controller(
             self._store,
             evaluator,
@@ -164,6 +161,19 @@ class Reporter:
             version=version(PROGRAM_NAME),
         )
         self._second_look = SecondLook(self._api, self._inputs, self._rollup, clock)
+
+    def _make_rollup(self) -> RollUpCache:
+        inputs = self._inputs
+        rollup = RollUpCache(
+            self._rules,
+            self._announcements,
+            self._clock.now,
+            PackageIndex(inputs.status_objects),
+            inputs.proxied_page_age,
+            inputs.missing_rights,
+        )
+        inputs.on_permissions_changed(rollup.on_permissions_changed)
+        return rollup
 
     def _wire_reload(self, load: LoadFunc | None) -> None:
         overlay = self._settings.catalogue_overlay

@@ -88,6 +88,10 @@ class ApiServer:
         if kind.resource == "selfsubjectaccessreviews" and route.verb == "create":
             body = await ResourceRequest(request, route, kind, self.objects).read_body()
             return reply_json(authorization.review_access(self.access, user, body), 201)
+        if kind.resource == "selfsubjectrulesreviews" and route.verb == "create":
+            body = await ResourceRequest(request, route, kind, self.objects).read_body()
+            kinds = self.objects.registry
+            return reply_json(authorization.review_rules(self.access, kinds, user, body), 201)
         _check_supported(route, kind)
         return await self._dispatch(ResourceRequest(request, route, kind, self.objects))
 

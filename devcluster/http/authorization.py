@@ -1,18 +1,22 @@
 """Authentication and authorization: everything is allowed except what a test denies."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from devcluster.http.resource_path import ResourcePath
 from devcluster.schema.api_errors import (
     ApiError,
     Json,
+    bad_request,
     invalid,
     invalid_value,
     unauthorized,
 )
+from devcluster.schema.kinds import ServedKind
 
 
 DEFAULT_USER = "kubernetes-admin"
+VERBS = ("create", "delete", "get", "list", "patch", "update", "watch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,36 @@ def review_access(access: Authorizer, user: str, body: Json) -> Json:
         "metadata": {},
         "spec": spec,
         "status": {"allowed": allowed},
+    }
+
+
+def review_rules(access: Authorizer, kinds: Iterable[ServedKind], user: str, body: Json) -> Json:
+    """Build the response to a SelfSubjectRulesReview, with a rule for each resource."""
+    namespace = body.get("spec", {}).get("namespace", "")
+    if not namespace:
+        raise bad_request("no namespace on request")
+    resources = {
+        (kind.group, "/".join((kind.resource, *subresource)))
+        for kind in kinds
+        for subresource in ((), *((each,) for each in (*kind.subresources, "proxy")))
+    }
+    rules = [
+        {"verbs": verbs, "apiGroups": [group], "resources": [resource]}
+        for where in ("", namespace)
+        for group, resource in sorted(resources)
+        if (
+            verbs := [
+                v for v in VERBS if access.is_allowed(user, Attributes(v, group, resource, where))
+            ]
+        )
+    ]
+    status = {"resourceRules": rules, "nonResourceRules": [], "incomplete": False}
+    return {
+        "kind": "SelfSubjectRulesReview",
+        "apiVersion": "authorization.k8s.io/v1",
+        "metadata": {},
+        "spec": {},
+        "status": status,
     }
 
 

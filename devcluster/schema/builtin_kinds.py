@@ -8,6 +8,11 @@ SELF_SUBJECT_ACCESS_REVIEW = ServedKind(
     "selfsubjectaccessreview", namespaced=False, verbs=("create",),
 )  # fmt: skip
 
+SELF_SUBJECT_RULES_REVIEW = ServedKind(
+    "authorization.k8s.io", "v1", "selfsubjectrulesreviews", "SelfSubjectRulesReview",
+    "selfsubjectrulesreview", namespaced=False, verbs=("create",),
+)  # fmt: skip
+
 CORE_KINDS = (
     ServedKind("", "v1", "configmaps", "ConfigMap", "configmap", short_names=("cm",)),
     ServedKind("", "v1", "events", "Event", "event", short_names=("ev",), is_watch_cached=False),
@@ -68,6 +73,7 @@ BUILTIN_KINDS: tuple[ServedKind, ...] = (
     *APPS_KINDS,
     JOB,
     SELF_SUBJECT_ACCESS_REVIEW,
+    SELF_SUBJECT_RULES_REVIEW,
     CRD,
     LEASE,
 )

@@ -1,9 +1,17 @@
--- Health of a ProductionStackStatus for Argo CD, which calls kinds that it does not know Healthy.
--- In the ConfigMap argocd-cm, under the key
+-- Health of a ProductionStackStatus or ProductionStackCluster for Argo CD, which calls kinds that it does not
+-- know Healthy. In the ConfigMap argocd-cm, under the keys
 -- resource.customizations.health.reporter.productionstack.kaito.sh_ProductionStackStatus
+-- resource.customizations.health.reporter.productionstack.kaito.sh_ProductionStackCluster
+local os = require("os")
 local status = obj.status or {}
+-- Times of this form, in UTC, are in the order of their texts; Argo CD has no library to parse them.
+local now = os.date("!%Y-%m-%dT%H:%M:%SZ")
+if status.expirationTime ~= nil and status.expirationTime <= now then
+  local last = "; the last state, of " .. tostring(status.lastEvaluationTime) .. ", was " .. tostring(status.state)
+  return { status = "Unknown", message = "Nobody renews the status" .. last }
+end
 if status.observedGeneration ~= obj.metadata.generation then
-  return { status = "Progressing", message = "The reporter has not seen this generation yet" }
+  return { status = "Progressing", message = "Nobody has seen this generation yet" }
 end
 local conditions = {}
 for _, condition in ipairs(status.conditions or {}) do

@@ -35,6 +35,7 @@ The status of an object that no reporter has seen: kstatus calls one without con
 """
 
 _READY = '.status.conditions[?(@.type=="Ready")]'
+_OBSERVED = '.status.conditions[?(@.type=="Observed")].status'
 SELECTABLE = (".spec.nodeName", ".spec.checkName", ".status.phase")
 
 
@@ -48,7 +49,10 @@ def contents() -> Mapping[Path, str]:
             columns=[
                 ("State", "string", ".status.state"),
                 ("Ready", "string", f"{_READY}.status"),
+                ("Observed", "string", _OBSERVED),
                 ("Blocked by", "string", ".status.blocking.reason"),
+                ("Evaluated", "date", ".status.lastEvaluationTime"),
+                ("Unknown from", "string", ".status.expirationTime"),
                 ("Age", "date", ".metadata.creationTimestamp"),
             ],
         ),
@@ -62,8 +66,10 @@ def contents() -> Mapping[Path, str]:
                 ("Why", "string", f"{_READY}.reason"),
                 ("Sets", "integer", ".status.inferenceSets.total"),
                 ("Failed", "integer", ".status.inferenceSets.failed"),
+                ("Observed", "string", _OBSERVED),
                 ("Version", "string", ".status.reporterVersion"),
                 ("Evaluated", "date", ".status.lastEvaluationTime"),
+                ("Unknown from", "string", ".status.expirationTime"),
                 ("Age", "date", ".metadata.creationTimestamp"),
             ],
         ),

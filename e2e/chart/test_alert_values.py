@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from e2e.chart import CHART, HUB_CHART, golden
-from e2e.chart.alerts.promtool import alerts_of, rule_errors
+from e2e.chart.alerts.promtool import AlertTest, alerts_of, errors_by_name, rule_errors
 from e2e.chart.helm import IMAGE, Helm, HelmFailed
 from e2e.chart.hub.rendered import ON
 from reporter.model.enums import Owner
@@ -113,9 +113,37 @@ def test_every_runbook_is_a_section_of_the_documents(helm: Helm) -> None:
     assert [place for place in sorted(places) if place[1] not in known[place[0]]] == []
 
 
-def test_runbooks_are_in_the_repository_by_default(helm: Helm) -> None:
-    home = "https://github.com/kaito-project/productionstack-status-reporter"
-    assert set(_places(_alerts(helm), f"{home}/blob/main/docs"))
+def test_without_a_place_the_first_steps_are_text(helm: Helm) -> None:
+    """No link is given that nobody vouches for."""
+    for each in _alerts(helm):
+        assert "://" not in json.dumps(each["annotations"]), each["alert"]
+        assert len(each["annotations"]["runbook"]) > 20, each["alert"]
+    (missing,) = _named(_alerts(helm), "ProductionStackStatusReporterRightMissing")
+    assert missing["annotations"]["runbook"].startswith("1. `permissions` in `/status` says")
+
+
+def test_the_text_of_a_finding_is_that_of_its_reason_and_the_command_that_prints_the_rest(
+    helm: Helm, tmp_path: Path
+) -> None:
+    (finding,) = _named(_alerts(helm), FINDING)
+    runbook = {"runbook": finding["annotations"]["runbook"]}
+    rule = {"alert": FINDING, "expr": "reported", "annotations": runbook}
+    steps = yaml.safe_load((CHART / "files" / "runbooks.yaml").read_text("utf-8"))["reasons"]
+    texts = {**steps["kaito"], "ownReason": ""}
+    rest = (
+        "kubectl exec -n kaito-system deployment/stack-status-reporter -- python3 -m reporter.cli"
+    )
+    shown = [
+        {"exp_labels": {"reason": reason}, "exp_annotations": {"runbook": f"{text}{line}"}}
+        for reason, text in texts.items()
+        for line in [f"{bool(text) * chr(10)}All steps: {rest} explain {reason}"]
+    ]
+    series = [{"series": f'reported{{reason="{reason}"}}', "values": "1x9"} for reason in texts]
+    text = {"eval_time": "5m", "alertname": FINDING, "exp_alerts": shown}
+    rules = {"groups": [{"name": "findings", "rules": [rule]}]}
+    assert errors_by_name(rules, {"texts": AlertTest(series, {}, [text])}, tmp_path) == {
+        "texts": ""
+    }
 
 
 def test_every_alert_is_described_and_can_be_switched(helm: Helm) -> None:

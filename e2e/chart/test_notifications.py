@@ -69,11 +69,16 @@ def test_alerts_go_to_those_who_must_act(labels: str, receivers: str) -> None:
     assert _amtool(*test, *labels.split()) == receivers
 
 
-def _rendered(text: str, folder: Path, summaries: Iterable[str]) -> str:
+RUNBOOKS = {"runbook_url": "https://docs.example.com#{}", "runbook": "1. Look at {}"}
+
+
+def _rendered(
+    text: str, folder: Path, summaries: Iterable[str], runbook: str = "runbook_url"
+) -> str:
     """Return a text of the configuration as Alertmanager renders it for one group of alerts."""
     labels = {"alertname": "ProductionStackFinding", "severity": "critical", "owner": "platform"}
     annotations = [
-        {"summary": each, "runbook_url": f"https://docs.example.com#{each}"} for each in summaries
+        {"summary": each, runbook: RUNBOOKS[runbook].format(each)} for each in summaries
     ]
     alerts = [{"status": "firing", "labels": labels, "annotations": a} for a in annotations]
     common = dict(set.intersection(*(set(each.items()) for each in annotations)))
@@ -87,7 +92,7 @@ def _rendered(text: str, folder: Path, summaries: Iterable[str]) -> str:
 
 
 @pytest.mark.parametrize("summaries", [["one"], ["one", "two"]], ids=["alike", "different"])
-def test_pagerduty_gets_a_description_and_a_link_of_every_group(
+def test_pagerduty_gets_a_description_and_a_runbook_of_every_group(
     summaries: list[str], tmp_path: Path
 ) -> None:
     """It refuses an event without a summary (Events API v2), and the alert would reach nobody."""
@@ -98,8 +103,9 @@ def test_pagerduty_gets_a_description_and_a_link_of_every_group(
     description = _rendered(found["description"], tmp_path, summaries)
     assert "one" in description
     assert len(summaries) == 1 or "2 alerts ProductionStackFinding" in description
-    (link,) = found["links"]
-    assert _rendered(link["href"], tmp_path, summaries) == "https://docs.example.com#one"
+    runbook = found["details"]["runbook"]
+    assert _rendered(runbook, tmp_path, summaries) == "https://docs.example.com#one"
+    assert _rendered(runbook, tmp_path, summaries, "runbook") == "1. Look at one"
     assert _rendered(found["severity"], tmp_path, summaries) == "critical"
 
 
@@ -265,7 +271,8 @@ def test_each_receiver_has_a_text_with_runbook_and_owner(path: Path) -> None:
     assert channels == len(texts) > 0
     for each in texts:
         assert ".Annotations.summary" in each
-        assert ".Annotations.runbook_url" in each
+        for annotation in RUNBOOKS:
+            assert f".Annotations.{annotation} " in each
         assert ".Labels.owner" in each
 
 

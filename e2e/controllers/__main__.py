@@ -17,6 +17,8 @@ def main() -> int:
     except (assets.AssetsMissing, BuildFailed) as err:
         print(f"\nNO CONTROLLERS\n{err}\n{programs.HOW}\n", file=sys.stderr)
         return 1
+    for name, why in programs.NOT_RUN.items():
+        print(f"{name:17} NOT RUN: {why}", file=sys.stderr)
     if not arguments.quiet:
         for name, path in found.items():
             print(f"{name:16} {programs.version(name):9} {path}")

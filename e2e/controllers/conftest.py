@@ -27,6 +27,7 @@ def _needed(title: str, *names: str) -> NeededProgram:
 NEEDED = {
     "controllers": _needed("KAITO", programs.KAITO, programs.KARPENTER),
     "keda": _needed("KEDA", programs.KEDA, programs.KEDA_METRICS),
+    "needs_picker": _needed("ENDPOINT PICKER", programs.PICKER),
 }
 """The programs that are needed, by the fixture that starts them."""
 
@@ -47,6 +48,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for needed in NEEDED.values():
         needed.report_skipped(terminalreporter)
+
+
+@pytest.fixture
+def needs_picker() -> None:
+    """The mark of a test that runs the endpoint picker."""
 
 
 @pytest.fixture(scope="module")

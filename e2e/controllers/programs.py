@@ -7,15 +7,24 @@ from e2e.controlplane import assets, golang, pins
 
 KAITO, KARPENTER = "kaito-workspace", "karpenter"
 KEDA, KEDA_METRICS = "keda-operator", "keda-adapter"
+PICKER = "epp"
 KAITO_MODULE = "github.com/kaito-project/kaito"
 KARPENTER_MODULE = "sigs.k8s.io/karpenter"
 KEDA_MODULE = "github.com/kedacore/keda/v2"
+PICKER_MODULE = "sigs.k8s.io/gateway-api-inference-extension"
 PROGRAMS = {
     KAITO: ("kaito", KAITO_MODULE),
     KARPENTER: ("karpenter", KARPENTER_MODULE),
     KEDA: ("keda", KEDA_MODULE),
     KEDA_METRICS: ("keda", KEDA_MODULE),
+    PICKER: ("picker", PICKER_MODULE),
 }
+NOT_RUN = {
+    "istiod": "the Go module proxy has no version of istio.io/istio; the tests write its statuses",
+    "keda-kaito-scaler": "the Go module proxy has no version of it; a test makes its ScaledObjects and answers KEDA",
+}
+"""The controllers of a production stack that are not run, and why."""
+
 HOW = """\
 No model was run under them.
 Install Go 1.26 or newer and run `.venv/bin/python -m e2e.controllers`, which needs the Go module proxy

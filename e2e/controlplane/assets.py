@@ -132,6 +132,10 @@ TOOLS = (
         *("keda-adapter", "keda", "github.com/kedacore/keda/v2/cmd/adapter"),
         "about 2 minutes the first time, after the operator",
     ),
+    Program(
+        *("epp", "picker", "sigs.k8s.io/gateway-api-inference-extension/cmd/epp"),
+        "about 3 minutes the first time",
+    ),
 )
 """Programs that single tests need, built when these ask for them."""
 

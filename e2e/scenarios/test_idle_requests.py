@@ -34,6 +34,10 @@ ELECTION = (
     "--renew-deadline-seconds=40",
     f"--retry-period-seconds={RENEWAL}",
 )
+RULES = ("create", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews")
+RULES_IN = 2
+"""The namespaces in which something is needed: for Events, and for the Lease."""
+
 DISCOVERIES = 2
 """The most discovery requests in a minute, unless the window begins and ends with one."""
 
@@ -93,7 +97,7 @@ def idle_requests(request: pytest.FixtureRequest, idle: IdleReporter) -> IdleReq
 def test_nothing_is_asked_for_but_watches_the_lease_and_discovery(
     idle_requests: IdleRequests,
 ) -> None:
-    expected = {("get", "/apis"), ("update", LEASE)}
+    expected = {("get", "/apis"), ("update", LEASE), RULES}
     others = {each for each in idle_requests.requests if each[0] != "watch"} - expected
     assert others == set()
 
@@ -101,6 +105,12 @@ def test_nothing_is_asked_for_but_watches_the_lease_and_discovery(
 def test_discovery_is_asked_for_twice_a_minute(idle_requests: IdleRequests) -> None:
     asked = idle_requests.requests["get", "/apis"]
     assert asked <= DISCOVERIES * (idle_requests.seconds / 60) * 1.05 + 1
+    assert asked or idle_requests.seconds <= WINDOW
+
+
+def test_the_rules_of_permissions_are_read_every_45_seconds(idle_requests: IdleRequests) -> None:
+    asked = idle_requests.requests[RULES]
+    assert asked <= RULES_IN * (idle_requests.seconds / 45 * 1.06 + 1)
     assert asked or idle_requests.seconds <= WINDOW
 
 

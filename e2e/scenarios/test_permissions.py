@@ -26,6 +26,9 @@ PAUSE = 33
 The longest from one try to the next of what was refused; a new reporter's pauses begin at one.
 """
 
+NOTICED = 60
+"""The longest until a permission that is taken away is noticed without a refused request."""
+
 REVIEW = 63
 """The longest between two reviews of a permission that is missing."""
 
@@ -129,6 +132,19 @@ def test_right_taken_away_is_shown_after_a_403_until_it_is_given_back(
         assert reporter.metric("missing_rights") == 0
         assert len(reporter.lines("list deployments.apps is granted again")) == 1
         assert len(reporter.lines(ALL_GRANTED)) == 2
+
+
+def test_right_taken_away_is_noticed_within_a_minute_although_its_watch_goes_on(
+    plane: ControlPlane,
+) -> None:
+    with ReporterProcess(plane, *SHORT_FLAGS) as reporter:
+        until(lambda: reporter.lines(ALL_GRANTED), within=60, what="all are granted")
+        with revoked(plane.client, NAMESPACE, "deployments"):
+            until(lambda: _missing(reporter), within=NOTICED, what="it is noticed")
+            assert list(_missing(reporter)) == ["list deployments.apps", "watch deployments.apps"]
+            assert reporter.metric("rollup_missing_rights", right="list deployments.apps") == 1
+            assert reporter.status()["kinds"]["deployments"] == "watched"
+        until(lambda: not _missing(reporter), within=REVIEW + PROMPT_TIMEOUT, what="it is back")
 
 
 def test_right_to_write_events_that_is_taken_away_is_shown_before_all_others(

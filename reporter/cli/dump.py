@@ -2,19 +2,17 @@
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 
 from reporter import PROGRAM_NAME
-from reporter.catalogue.entries import Catalogue
 from reporter.cli import command
 from reporter.cli.asking import ExitCode, Terminal, run_asking
-from reporter.cli.configuration import load_configuration
 from reporter.cli.processes import program_version
-from reporter.cli.source_arguments import KUBECONFIG, parse_target
-from reporter.cli.sources import ClusterAccess
+from reporter.cli.source_arguments import CLUSTER, KUBECONFIG, parse_target
+from reporter.cli.sources import SourceOpener
 from reporter.kube.errors import KubeError
 from reporter.kube.stack_dump import DumpedKind, render_begin
-from reporter.process.clock import Clock
-from reporter.settings import Arguments, Flag, Settings, SettingsError
+from reporter.settings import Arguments, Flag, SettingsError
 from reporter.status.dump_writer import DumpWriter
 from reporter.status.one_shot import cannot_read_after
 from reporter.status.one_shot_cluster import describe_only_in
@@ -25,28 +23,23 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     target = parse_target(arguments.names, arguments.values["namespace"])
     if target.name:
         raise SettingsError("", f"{target}: a dump is of a whole namespace; leave the name out")
-    settings, catalogue = load_configuration(arguments.run_flags, environ)
-    terminal, clock = Terminal(environ, arguments), Clock()
-    access = ClusterAccess(arguments, environ, clock)
-    return run_asking(_dump(access, settings, catalogue, target, terminal, clock), terminal)
+    terminal = Terminal(environ, arguments)
+    of_cluster = replace(arguments, values={**arguments.values, "from": CLUSTER})
+    opener = SourceOpener(of_cluster, target, environ, terminal)
+    return run_asking(_dump(opener, target, terminal), terminal)
 
 
-async def _dump(
-    access: ClusterAccess,
-    settings: Settings,
-    catalogue: Catalogue,
-    target: Target,
-    terminal: Terminal,
-    clock: Clock,
-) -> int:
+async def _dump(opener: SourceOpener, target: Target, terminal: Terminal) -> int:
     out = sys.stdout.buffer
-    api = await access.connect(settings)
     try:
-        writer = DumpWriter(
-            api, clock, out.write, namespace=target.namespace, on_progress=terminal.progress
-        )
-        out.write(render_begin(f"{PROGRAM_NAME} {program_version()}"))
-        end = await writer.run(catalogue)
+        async with opener.connected() as (api, _, clock):
+            out.write(render_begin(f"{PROGRAM_NAME} {program_version()}"))
+            found = await opener.load_of_cluster(api)
+            writer = DumpWriter(
+                api, clock, out.write, namespace=target.namespace, on_progress=terminal.progress
+            )
+            silences = found.silences.text if found.silences is not None else ""
+            end = await writer.run(found.catalogue, flags=found.flags, silences=silences)
         out.flush()
     except KubeError as err:
         raise cannot_read_after(err) from err
@@ -55,8 +48,6 @@ async def _dump(
     except OSError as err:
         terminal.error(f"the dump cannot be written: {err.strerror or err}")
         return ExitCode.NO_ANSWER
-    finally:
-        await api.close()
     for text in filter(None, map(_describe_gap, end.kinds)):
         terminal.note(text)
     if any(each.only_in for each in end.kinds):
@@ -87,17 +78,12 @@ namespace alone, where the objects of all namespaces may not be listed.""",
         ("dump > stack.yaml", "the current cluster"),
         ("dump -n team-a > team-a.yaml", "with the rights of one namespace"),
     ),
-    flags=(
-        NAMESPACE,
-        command.QUIET,
-        command.CONTEXT,
-        command.AS,
-        command.REQUEST_TIMEOUT,
-    ),
+    flags=(NAMESPACE, command.QUIET, *command.ACCESS),
     settings=frozenset({KUBECONFIG, "packs", "catalogue-overlay"}),
     notes="""\
 --kubeconfig names the kubeconfig, as for run; --packs and --catalogue-overlay
-name the catalogue, whose kinds are written.
+name the catalogue, whose kinds are written. If the cluster has a reporter, its
+flags apply unless they are given here, and are written for who evaluates.
 
 Exit codes: 0 written, 1 nothing could be read or written, 2 something given is
 refused.""",

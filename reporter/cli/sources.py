@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import partial
 from typing import NamedTuple
 
 from reporter.catalogue.entries import Catalogue
@@ -16,6 +17,7 @@ from reporter.cli.source_arguments import (
     parse_source_flag,
 )
 from reporter.kube.client import RestClient, connect
+from reporter.kube.config_maps import ConfigMapText
 from reporter.kube.errors import KubeError, Refused, Throttled, Unreachable
 from reporter.kube.rest_config import load_bearer
 from reporter.model.silences import SilenceFile
@@ -163,6 +165,16 @@ class FoundPods(NamedTuple):
     why: str = ""
 
 
+class FoundConfiguration(NamedTuple):
+    """
+    The catalogue with the flags of the cluster's reporter, these flags, and its file of silences.
+    """
+
+    catalogue: Catalogue
+    flags: tuple[str, ...]
+    silences: ConfigMapText | None
+
+
 class SourceOpener:
     """
     Opens a source for one command about *target*. *terminal* gets notes about it.
@@ -209,8 +221,9 @@ class SourceOpener:
         return await self._open_in_cluster(self._source_flag.kind)
 
     def _dump(self, path: str) -> StatusSource:
-        settings, catalogue = self._load(())
-        return DumpSource(path, settings, catalogue, now=self._clock.now, at=self._at)
+        self._load(())  # what is refused is refused before the dump is read
+        load = partial(self._load_found, whose="the reporter in the dump")
+        return DumpSource(path, load, now=self._clock.now, at=self._at)
 
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[tuple[RestClient, Settings, Clock]]:
@@ -287,11 +300,24 @@ class SourceOpener:
             return FoundPods((), str(err))
         return FoundPods(pods, "" if pods else NO_PODS)
 
+    async def load_of_cluster(self, api: RestClient) -> FoundConfiguration:
+        """
+        Load the configuration with the flags of the cluster's reporter, which notes name, if it has one.
+
+        Raises SettingsError and StatusQueryFailed.
+        """
+        found = await self._find_pods(api)
+        pod = found.pods[0] if found.pods else None
+        _, catalogue = self._load_with_flags_of(pod)
+        return FoundConfiguration(
+            catalogue,
+            evaluation_flags(pod) if pod is not None else (),
+            await self._silence_text(api, pod),
+        )
+
     async def _cluster(self, api: RestClient, found: FoundPods) -> StatusSource:
         pod = found.pods[0] if found.pods else None
         settings, catalogue = self._load_with_flags_of(pod)
-        for each in describe_files(pod, settings) if pod is not None else ():
-            self._note(each)
         given = (api, settings, catalogue, self._clock)
         silence_file = await self._silence_file(api, pod, settings)
         if not self._watches:
@@ -304,7 +330,13 @@ class SourceOpener:
         self, api: RestClient, pod: pods_source.ReporterPod | None, settings: Settings
     ) -> SilenceFile | None:
         """Return the file of silences of a reporter; None without one, and if it cannot be read."""
-        if pod is None or SILENCE_FILE not in pod.flags or settings.silence_file is not None:
+        found = await self._silence_text(api, pod) if settings.silence_file is None else None
+        return parse_mounted(found) if found is not None else None
+
+    async def _silence_text(
+        self, api: RestClient, pod: pods_source.ReporterPod | None
+    ) -> ConfigMapText | None:
+        if pod is None or SILENCE_FILE not in pod.flags:
             return None
         why = "it is in no ConfigMap"
         try:
@@ -312,7 +344,7 @@ class SourceOpener:
         except KubeError as err:
             why, found = str(err), None
         if found is not None:
-            return parse_mounted(found)
+            return found
         self._note(
             f"the reporter's file of silences was not read: {why}; --{SILENCE_FILE} gives it"
         )
@@ -321,15 +353,23 @@ class SourceOpener:
     def _load_with_flags_of(
         self, pod: pods_source.ReporterPod | None
     ) -> tuple[Settings, Catalogue]:
-        flags = evaluation_flags(pod) if pod is not None else ()
+        if pod is None:
+            return self._load(())
+        settings, catalogue = self._load_found(evaluation_flags(pod), whose=f"pod {pod}")
+        for each in describe_files(pod, settings):
+            self._note(each)
+        return settings, catalogue
+
+    def _load_found(self, flags: Sequence[str], whose: str) -> tuple[Settings, Catalogue]:
+        """Load the configuration with flags of a reporter, or without them if they are refused."""
         if not flags:
             return self._load(())
         try:
             loaded = self._load(flags)
         except SettingsError as err:
-            self._note(f"the flags of pod {pod} are left out: {err}")
+            self._note(f"the flags of {whose} are left out: {err}")
             return self._load(())
-        self._note(f"flags are those of pod {pod}, unless given here")
+        self._note(f"flags are those of {whose}, unless given here")
         return loaded
 
     def _load(self, found: Sequence[str]) -> tuple[Settings, Catalogue]:

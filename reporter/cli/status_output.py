@@ -202,6 +202,9 @@ def describe_gaps(document: StatusDocument) -> Iterator[str]:
     """
     for layer in document.cluster.unlisted_layers if document.cluster is not None else ():
         yield f"there may be more of the layer {layer.layer} than is shown: {layer.why}"
+    rights = document.cluster.unobserved.missing_rights if document.cluster is not None else ()
+    if rights:
+        yield f"the reporter lacks permissions: {', '.join(rights)}"
     unread = [s.not_judged for n in document.namespaces for s in n.inference_sets if s.not_judged]
     if unread:
         reasons = abbreviate_list([*{*chain.from_iterable(unread)}], MAX_NAMED)

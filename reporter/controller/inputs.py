@@ -196,6 +196,15 @@ class Inputs:
         """
         return self._permissions.states.as_json()
 
+    def missing_rights(self) -> tuple[str, ...]:
+        """Return the permissions that are needed and not granted, the most important first."""
+        missing = self._permissions.states.missing_by_resource()
+        return tuple(f"{verb} {resource}" for (verb, resource), is_so in missing.items() if is_so)
+
+    def on_permissions_changed(self, follow: Callable[[], None]) -> None:
+        """Call *follow* after each review that finds other permissions missing than before."""
+        self._permissions.subscribe(follow)
+
     def watch_progress(self, kind: ResourceKind) -> WatchProgress:
         """Return the resourceVersion up to which the watch of a kind has come, and its last event."""
         reflector = self._reflectors.by_kind[kind]

@@ -4,7 +4,7 @@ Review the permissions that are needed: at start, now and then, and after a requ
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from typing import NoReturn
@@ -17,7 +17,9 @@ from reporter.kube.access_review import (
     PermissionStatus,
     format_missing_permissions,
     review_permissions,
+    review_rules,
 )
+from reporter.kube.errors import KubeError
 from reporter.kube.watch_context import WatchContext
 from reporter.metrics.input_collectors import PermissionReport
 from reporter.settings import ScrapeMode
@@ -30,15 +32,21 @@ class ReviewTiming(Struct, frozen=True):
     *interval*: between two reviews of all. *retry_interval*: between two reviews of those that are
     missing or unknown. *forbidden_interval*: the least time between two reviews of all because
     requests were forbidden. *confirmation*: from a first denial to the review that confirms it.
+    *rules_interval*: between two looks at the rules. With it and the confirmation a permission that is lost
+    is noticed within a minute; a watch that is open goes on without it for up to ten.
     """
 
     interval: timedelta = timedelta(minutes=30)
     retry_interval: timedelta = timedelta(minutes=1)
     forbidden_interval: timedelta = timedelta(minutes=1)
     confirmation: timedelta = timedelta(seconds=5)
+    rules_interval: timedelta = timedelta(seconds=45)
 
 
 DEFAULT_TIMING = ReviewTiming()
+RULES_TIMEOUT = timedelta(seconds=10)
+ANY_NAMESPACE = "default"
+"""The namespace to ask about where nothing is needed in one; the rules for all namespaces are among its own."""
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +74,14 @@ class PermissionReview:
         self._forbidden: set[str] = set()
         self._was_forbidden = asyncio.Event()
         self._next_after_forbidden = 0.0
+        self._rules: dict[str, tuple[bytes, ...]] = {}
+        self._repeats = False
         self._logged: tuple[frozenset[Permission], bool] | None = None
+        self._followers: list[Callable[[], None]] = []
+
+    def subscribe(self, on_change: Callable[[], None]) -> None:
+        """Call *on_change* after each review that finds other permissions missing than before."""
+        self._followers.append(on_change)
 
     def set_needed(self, needed: Mapping[Permission, Collection[str]]) -> None:
         """
@@ -108,15 +123,17 @@ class PermissionReview:
 
     async def run(self) -> NoReturn:
         """
-        Review until cancelled: all at each *interval*, those not granted more often, all after a 403.
+        Review until cancelled: all at each *interval*, those not granted more often.
 
-        A review without an answer is no error: the permission stays as it was, or unknown.
+        All also after a 403, and once the rules have changed. A review without an answer is no error: the permission stays as it was, or unknown.
         """
         if self._reviews_proxy:
             await self._review_proxy()
         while True:
             self._forbidden.clear()
             self._needs_review = False
+            # Before the review, so that no change is missed between the two.
+            self._repeats |= await self._read_rules()
             await self._review(self.states.needed)
             await self._wait_until_due()
 
@@ -125,18 +142,45 @@ class PermissionReview:
         timing = self._timing
         due_at = self._seconds() + self._jittered(timing.interval)
         retry_at = self._seconds() + self._jittered(timing.retry_interval)
+        rules_at = self._seconds() + self._jittered(timing.rules_interval)
         while self._seconds() < due_at and not self._needs_review:
             if self._forbidden and self._seconds() >= self._next_after_forbidden:
                 within = timing.forbidden_interval.total_seconds()
                 self._next_after_forbidden = self._seconds() + within
                 return
-            wakes = [due_at, retry_at] if self.states.pending else [due_at]
+            wakes = [due_at, rules_at, *([retry_at] if self.states.pending else ())]
             if self._forbidden:
                 wakes.append(self._next_after_forbidden)
             await self._sleep_until(min(wakes))
+            if self._seconds() >= rules_at:
+                is_changed = await self._read_rules()
+                if is_changed or self._repeats:
+                    self._repeats = is_changed
+                    return
+                rules_at = self._seconds() + self._jittered(timing.rules_interval)
             if self.states.pending and self._seconds() >= retry_at:
                 await self._review(self.states.pending)
                 retry_at = self._seconds() + self._jittered(timing.retry_interval)
+
+    async def _read_rules(self) -> bool:
+        """
+        Read the rules by which this process may do something, and return whether they have changed.
+
+        They take one request for each namespace in which something is needed, and are no proof: an
+        authorizer may have others. So all permissions are reviewed after a change, and once more later, as
+        of several API servers one may not know of it yet.
+        """
+        needed = {each.namespace for each in self.states.needed if each.namespace}
+        is_changed = False
+        for namespace in needed or {ANY_NAMESPACE}:
+            try:
+                rules = await review_rules(self._context.api, namespace, time_limit=RULES_TIMEOUT)
+            except KubeError as err:
+                logger.debug("%s", err)
+                continue
+            is_changed |= self._rules.get(namespace, rules) != rules
+            self._rules[namespace] = rules
+        return is_changed
 
     async def _sleep_until(self, at: float) -> None:
         """Sleep until a moment of the event loop's clock, or until a request is forbidden."""
@@ -162,6 +206,9 @@ class PermissionReview:
         pending = {each.request_text for each in self.states.pending}
         self._forbidden -= pending
         self._log(before)
+        if self.states.missing != before.missing:
+            for each in self._followers:
+                each()
 
     async def _review_proxy(self) -> None:
         ((_, status),) = await review_permissions(self._context.api, [POD_PROXY_PERMISSION])

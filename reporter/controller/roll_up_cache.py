@@ -21,7 +21,10 @@ logger = logging.getLogger(__name__)
 
 class RollUpCache:
     """
-    Owns the roll-up; nobody else changes it. *packages*: returns those that status objects name.
+    Owns the roll-up; nobody else changes it.
+
+    *packages*: returns those that status objects name. *missing_rights*: returns the permissions that are
+    needed and not granted.
     """
 
     def __init__(
@@ -31,9 +34,11 @@ class RollUpCache:
         now: Callable[[], datetime],
         packages: Callable[[], Mapping[str, Package]] = dict,
         page_age: Callable[[], int | None] = lambda: None,
+        missing_rights: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
         self.rollup = RollUp()
         self._packages, self._page_age = packages, page_age
+        self._missing_rights = missing_rights
         self._rules, self._announcements, self._now = rules, announcements, now
         self._changed = asyncio.Event()
         self._followers: list[Callable[[], None]] = []
@@ -75,8 +80,21 @@ class RollUpCache:
             self._failed, after = True, before if self._failed else empty
         else:
             self._failed = False
-        self.rollup, self._rules, self._next_rules = after, rules, None
-        if after.revision != before.revision:
+        self._rules, self._next_rules = rules, None
+        self._replace(after, is_news=after.revision != before.revision)
+
+    def on_permissions_changed(self) -> None:
+        """Show the permissions that are missing now: no pass follows from a review of them."""
+        if self.rollup.revision:
+            self._replace(self.rollup, is_news=False)
+
+    def _replace(self, after: RollUp, *, is_news: bool) -> None:
+        """Show *after*. Its number is a new one also if permissions changed while it was folded."""
+        missing = self._missing_rights()
+        is_news |= missing != self.rollup.missing_rights
+        revision = self.rollup.revision + 1 if is_news else self.rollup.revision
+        self.rollup = structs.replace(after, missing_rights=missing, revision=revision)
+        if is_news:
             changed, self._changed = self._changed, asyncio.Event()
             changed.set()
             for each in self._followers:

@@ -29,7 +29,8 @@ LONG_UNKNOWN = timedelta(seconds=30)
 CRASH_SETTLE = timedelta(minutes=10)
 """
 The least settle of a crash. The kubelet backs off for up to five minutes between restarts, so a
-pause of that length must not end the episode of a crash loop.
+pause of that length must not end the episode of a crash loop. It forgets a crash itself once the container has
+run for ten, twice the longest back-off (client-go, util/flowcontrol/backoff.go, hasExpired).
 """
 
 

@@ -205,7 +205,7 @@ class ProbeRun(Struct, frozen=True):
     ) -> Iterable[Verdict]:
         entry, why = prepared.entry, prepared.why_unserved
         request = ProbeRequest(
-            entry.reason, subject, entry.parameters, self.flags, prepared.unwatched, self.now
+            entry.reason, subject, entry.parameters, self.flags, self.now, prepared.unwatched
         )
         try:
             verdicts = run_probe(prepared.probe, prepared.snapshot, request, keys)

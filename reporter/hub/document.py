@@ -16,6 +16,7 @@ from reporter.model.enums import Layer
 from reporter.model.fleet_object_status import MAX_PACKAGES, ClusterObjectStatus
 from reporter.model.fleet_status import (
     ClusterEntry,
+    Engage,
     FleetBlocking,
     FleetCode,
     FleetDocument,
@@ -31,6 +32,9 @@ from reporter.rollup.conditions import make_conditions
 
 ANY_STATE: Collection[State] = frozenset(COUNTED_STATES)
 NO_CLUSTERS = "no cluster is answered for"
+NOT_REMEMBERED = (
+    "those that reported before this hub began cannot be read, so that some may be missing"
+)
 
 
 class FleetView(Struct, frozen=True):
@@ -51,6 +55,12 @@ class FleetView(Struct, frozen=True):
     why: str = ""
     not_leading: str = ""
     revision: int = 0
+
+    @property
+    def why_incomplete(self) -> str:
+        """The cause for which clusters may be missing among those that are shown; empty if none can be."""
+        forgets = self.rules.engage is Engage.SEEN and not self.fleet.remembers
+        return self.why or (NOT_REMEMBERED if forgets else "")
 
     def document(self, *clusters: ClusterEntry) -> FleetDocument:
         """
@@ -80,7 +90,7 @@ class FleetView(Struct, frozen=True):
         states = Counter(each.state for each in contents)
         codes = Counter(each.code for each in contents if each.code is not None)
         packages = _sum_packages(self.fleet.clusters.values())
-        why = self.why or ("" if contents else NO_CLUSTERS)
+        why = self.why_incomplete or ("" if contents else NO_CLUSTERS)
         return FleetStatus(
             state=State.UNKNOWN if why else _worst(states),
             why=why,
@@ -124,6 +134,7 @@ class FleetView(Struct, frozen=True):
             skewed=content.skewed,
             inference_sets=Counts.as_known(content.counts),
             replicas=content.replicas,
+            unobserved=content.unobserved,
             namespaces=content.namespaces[: fleet_status.MAX_NAMESPACES],
             namespace_count=len(content.namespaces),
             packages=_sum_packages([record])[: fleet_status.MAX_PACKAGES],
@@ -235,7 +246,7 @@ def render_status(
     counts = entry.inference_sets
     blocking = _object_blocking(entry.blocking) if entry.blocking is not None else None
     conditions = make_conditions(
-        ObjectAnswer(entry.state, blocking=blocking),
+        ObjectAnswer(entry.state, blocking=blocking, unobserved=entry.unobserved.describe()),
         found.status or {},
         generation=generation,
         now=now,

@@ -199,7 +199,8 @@ class FleetCache:
         while True:
             started = self._last_tick = self._clock.seconds()
             if not self.why_not_listed:
-                answers = await self._poller.ask()
+                is_new = self.rules.engage is Engage.SEEN and not self.fleet.remembers
+                answers = await self._poller.ask(with_history=is_new)
                 await self._fold(answers)
                 self._rounds += 1
                 is_answer = answers.clusters is not None

@@ -34,10 +34,10 @@ def fold(
     *members*: the clusters that objects name; ignored where the hub answers for all that are seen.
     """
     if rules.engage is Engage.SEEN:
-        members = _all_seen(fleet, answers.clusters, now=now, rules=rules)
-    after = fleet
+        members = _all_seen(fleet, answers, now=now, rules=rules)
+    after = replace(fleet, remembers=fleet.remembers or answers.history is not None)
     if answers.clusters is not None:
-        after = _take(fleet, members, answers.clusters, now=now, rules=rules)
+        after = _take(after, members, answers.clusters, now=now, rules=rules)
     after = replace(after, labels_of=find_labels(after.sources, rules, now=now))
     clusters: dict[str, FleetRecord] = {}
     for name, member in members.items():
@@ -46,7 +46,8 @@ def fold(
         record = _advance(before, verdict, after, answers, now=now)
         is_same = record.content == before.content
         clusters[name] = record if is_same else record._replace(revision=fleet.revision + 1)
-    is_same = after.dropped == fleet.dropped and _revisions(clusters) == _revisions(fleet.clusters)
+    is_same = (after.dropped, after.remembers) == (fleet.dropped, fleet.remembers)
+    is_same = is_same and _revisions(clusters) == _revisions(fleet.clusters)
     revision = fleet.revision if is_same else fleet.revision + 1
     return replace(after, clusters=clusters, revision=revision)
 
@@ -58,12 +59,11 @@ def _revisions(clusters: Mapping[str, FleetRecord]) -> Mapping[str, int]:
 # ---------------------------------------------------------------- what is seen
 
 
-def _all_seen(
-    fleet: Fleet, answer: ClustersAnswer | None, *, now: float, rules: FleetRules
-) -> Members:
+def _all_seen(fleet: Fleet, answers: Answers, *, now: float, rules: FleetRules) -> Members:
     """
     Return every label that is seen or was, until it is forgotten; the known ones have priority.
     """
+    answer, history = answers.clusters, answers.history or {}
     kept = [
         name
         for name, each in fleet.clusters.items()
@@ -71,7 +71,17 @@ def _all_seen(
         <= rules.forget
     ]
     new = sorted(set(answer.reports) - set(kept)) if answer is not None else []
-    return {name: Member(name) for name in (*kept, *new)[: rules.max_clusters]}
+    earlier = {name: _seen_before(name, now - age, now=now) for name, age in history.items()}
+    names = dict.fromkeys((*kept, *new, *sorted(earlier)))
+    return {
+        name: Member(name, earlier=earlier.get(name)) for name in [*names][: rules.max_clusters]
+    }
+
+
+def _seen_before(label: str, at: float, *, now: float) -> FleetRecord:
+    """Return the record of a cluster that was last seen before this process began to ask."""
+    content = Content(code=FleetCode.NOT_ASKED)
+    return FleetRecord(label, "", content, since=now, first_engaged=at, was_seen=True)
 
 
 def _take(
@@ -181,7 +191,9 @@ def _show(
     )
     if verdict.code is not None or report is None or verdict.chosen is None:
         return shown
-    shown = shown._replace(counts=report.counts, replicas=report.replicas)
+    shown = shown._replace(
+        counts=report.counts, replicas=report.replicas, unobserved=report.unobserved
+    )
     trouble = None
     if answers.trouble is not None:
         of_label = answers.trouble.get(record.label, {})

@@ -1,4 +1,8 @@
-"""The metrics of the hub. Those about clusters come from the leader alone, as only it asks."""
+"""
+The metrics of the hub. Those about clusters come from the leader alone, as only it asks.
+
+The label ``hub`` is the Lease of the hub, NAMESPACE/NAME: alerts tell by it several hubs of one engine apart.
+"""
 
 from reporter.metrics.declarations import MetricDeclaration, MetricType
 
@@ -7,16 +11,20 @@ HUB_LEADER = MetricDeclaration(
     "hub_leader",
     MetricType.GAUGE,
     "1 if this replica of the hub is the leader, which asks the metrics engine; 0 otherwise.",
+    ("hub",),
 )
 HUB_CLUSTERS = MetricDeclaration(
-    "hub_clusters", MetricType.GAUGE, "Clusters that the hub answers for, by state.", ("state",)
+    "hub_clusters",
+    MetricType.GAUGE,
+    "Clusters that the hub answers for, by state.",
+    ("hub", "state"),
 )
 HUB_CLUSTER = MetricDeclaration(
     "hub_cluster",
     MetricType.GAUGE,
     "1 for each cluster, with its state and why the hub itself calls it Unknown; who must act on what "
-    "blocks it, and whether that is silenced.",
-    ("cluster", "state", "code", "owner", "silenced"),
+    "blocks it, and whether that is silenced; and whether all below its control plane is known.",
+    ("hub", "cluster", "state", "code", "owner", "silenced", "observed"),
 )
 HUB_UNKNOWN_CLUSTERS = MetricDeclaration(
     "hub_unknown_clusters",
@@ -40,6 +48,7 @@ HUB_LAST_SUCCESS = MetricDeclaration(
     "hub_last_success_timestamp_seconds",
     MetricType.GAUGE,
     "Unix time of the last complete answer about clusters; no series before the first one of a leader.",
+    ("hub",),
 )
 HUB_ROUND_DURATION = MetricDeclaration(
     "hub_round_duration_seconds",

@@ -15,7 +15,8 @@ from reporter.metrics.process import ProcessMetrics
 from reporter.model.enums import Owner
 from reporter.model.fleet_status import Dropped, FleetCode, QueryName, QueryResult
 from reporter.model.object_status import WriteObjectResult
-from reporter.model.states import COUNTED_STATES, Actionability
+from reporter.model.states import COUNTED_STATES, Actionability, State
+from reporter.model.status_document import Unobserved
 
 
 class FleetCollector(Collector):
@@ -23,32 +24,34 @@ class FleetCollector(Collector):
     Collects the series of clusters; none while these are not known, so that no alert sees a zero.
     """
 
-    def __init__(self, view: Callable[[], FleetView]) -> None:
-        self._view = view
+    def __init__(self, view: Callable[[], FleetView], hub: str) -> None:
+        self._view, self._hub = view, hub
 
     def collect(self) -> Iterator[Metric]:
         """
         Yield the clusters by state and by code of Unknown, and the time of the last complete answer.
 
-        Called by prometheus_client at each scrape.
+        Called by prometheus_client at each scrape. While clusters may be missing, those that are there have
+        series, and no numbers are known: an alert on one that is missing is not over.
         """
         view = self._view()
         contents = [each.content for each in view.fleet.clusters.values()]
         states, codes = Counter(c.state for c in contents), Counter(c.code for c in contents)
-        is_known = not view.why
+        is_known, is_complete = not view.why, not view.why_incomplete
         yield make_family(
             declared.HUB_CLUSTERS,
-            [((each.key,), states[each]) for each in COUNTED_STATES if is_known],
+            [((self._hub, each.key), states[each]) for each in COUNTED_STATES if is_complete],
         )
         clusters = sorted(map(_labels, view.fleet.clusters.values())) if is_known else []
-        yield make_family(declared.HUB_CLUSTER, ((labels, 1) for labels in clusters))
+        yield make_family(declared.HUB_CLUSTER, (((self._hub, *labels), 1) for labels in clusters))
         yield make_family(
             declared.HUB_UNKNOWN_CLUSTERS,
-            [((each,), codes[each]) for each in FleetCode if is_known],
+            [((each,), codes[each]) for each in FleetCode if is_complete],
         )
         at = view.answered_at
         yield make_family(
-            declared.HUB_LAST_SUCCESS, [((), at.timestamp())] if at is not None else []
+            declared.HUB_LAST_SUCCESS,
+            [((self._hub,), at.timestamp())] if at is not None else [],
         )
 
 
@@ -58,7 +61,9 @@ def _labels(record: FleetRecord) -> tuple[str, ...]:
     is_users = blocking is not None and blocking.actionability == Actionability.USER
     silenced = blocking is not None and blocking.silenced_until is not None
     owner = Owner.USER if is_users else Owner.PLATFORM
-    return record.label, content.state.key, content.code or "", owner, str(silenced).lower()
+    observed = content.state is not State.UNKNOWN and content.unobserved == Unobserved()
+    texts = (str(each).lower() for each in (silenced, observed))
+    return record.label, content.state.key, content.code or "", owner, *texts
 
 
 class HubMetrics(ProcessMetrics):
@@ -79,16 +84,18 @@ class HubMetrics(ProcessMetrics):
         self,
         view: Callable[[], FleetView],
         *,
+        hub: str,
         is_leader: Callable[[], bool],
         count_failing: Callable[[], int],
     ) -> None:
         """
         Add the series of clusters. The functions are called at each scrape.
 
-        *count_failing*: returns the ProductionStackClusters whose last write of a status failed.
+        *hub*: the Lease of the hub. *count_failing*: returns the ProductionStackClusters whose last write
+        of a status failed.
         """
-        self.registry.register(FleetCollector(view))
-        self._leader.set_function(lambda: float(is_leader()))
+        self.registry.register(FleetCollector(view, hub))
+        self._leader.labels(hub).set_function(lambda: float(is_leader()))
         self._failing.set_function(lambda: float(count_failing()))
 
     def count_result(self, query: QueryName, result: QueryResult) -> None:

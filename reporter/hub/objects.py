@@ -103,6 +103,11 @@ class FleetPatches:
         record = view.fleet.clusters.get(name[1])
         if desired is None or record is None:
             return None
-        evaluated_at = confirmed_at(record, view, now=now)
-        patch = make_patch(found, desired, evaluated_at=evaluated_at, reported=record.evaluated)
+        patch = make_patch(
+            found,
+            desired,
+            evaluated_at=confirmed_at(record, view, now=now),
+            interval=evaluation_interval(len(self._objects.objects), spacing=RENEWAL_SPACING),
+            reported=record.evaluated,
+        )
         return ObjectWrite(desired, patch)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple, TypeVar
 
 from reporter.hub import query_results
-from reporter.hub.queries import SERIES_LIMIT, of_round
+from reporter.hub.queries import SERIES_LIMIT, of_history, of_round
 from reporter.hub.query_client import QueryClient, QueryFailed, Vector, decode
 from reporter.kube.backoff import Backoff, BackoffParameters
 from reporter.model.fleet_status import QueryEntry, QueryName, QueryResult
@@ -16,7 +16,6 @@ from reporter.process.clock import Clock
 from reporter.settings.hub import HubSettings
 
 
-QUERIES = len(QueryName)
 LEAST_TIME_LIMIT = timedelta(seconds=5)
 LONGEST_PAUSE = timedelta(minutes=2)
 
@@ -52,7 +51,9 @@ class Poller:
         self._jitter = jitter
         self._label, self._max_clusters = settings.hub_cluster_label, settings.hub_max_clusters
         self._queries = of_round(self._label)
-        self._time_limit = max(settings.hub_interval / QUERIES, LEAST_TIME_LIMIT)
+        self._time_limit = max(settings.hub_interval / len(self._queries), LEAST_TIME_LIMIT)
+        forget = int(settings.hub_forget.total_seconds())
+        self._queries[QueryName.HISTORY] = of_history(self._label, forget)
         longest = max(min(LONGEST_PAUSE, settings.hub_stale / 2), settings.hub_interval)
         self._parameters = BackoffParameters(
             initial=settings.hub_interval / 2, cap=longest, no_response_cap=longest
@@ -66,8 +67,12 @@ class Poller:
         """The result of each query that was sent, in the order of a round; empty before the first."""
         return tuple(self._entries[name] for name in QueryName if name in self._entries)
 
-    async def ask(self) -> query_results.Answers:
-        """Ask a round. Without an answer about clusters the other queries are not asked."""
+    async def ask(self, *, with_history: bool = False) -> query_results.Answers:
+        """
+        Ask a round. Without an answer about clusters the other queries are not asked.
+
+        *with_history*: also which clusters have been there. The moments are in the past, so it takes longer.
+        """
         clusters = await self._try(QueryName.CLUSTERS, self._gather_clusters)
         if clusters is None:
             return query_results.Answers()
@@ -82,7 +87,14 @@ class Poller:
             lambda found: query_results.gather_revisions(found.series, self._label),
             at=at,
         )
-        return query_results.Answers(clusters, trouble, revisions)
+        history = None
+        if with_history:
+            history = await self._try(
+                QueryName.HISTORY,
+                lambda found: query_results.gather_history(found.series, self._label, found.time),
+                at=at,
+            )
+        return query_results.Answers(clusters, trouble, revisions, history)
 
     def _gather_clusters(self, found: Vector) -> query_results.ClustersAnswer:
         answer = query_results.gather_clusters(found.series, self._label, found.time)
@@ -98,7 +110,7 @@ class Poller:
         pause = self._pauses.get(name)
         if pause is not None and self._clock.seconds() < pause.until:
             return None
-        limit = 0 if name is QueryName.CLUSTERS else SERIES_LIMIT
+        limit = 0 if name in {QueryName.CLUSTERS, QueryName.HISTORY} else SERIES_LIMIT
         started = self._clock.seconds()
         try:
             body = await self._client.ask(

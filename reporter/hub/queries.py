@@ -1,5 +1,7 @@
 """
 The queries in PromQL: three a round, however many clusters there are, and one for detail on demand.
+
+Where no object names the clusters, one more at the start asks which have been there.
 """
 
 import json
@@ -15,16 +17,20 @@ The prefix of the metrics of the status. A test compares it and the names with t
 
 STATE, INFERENCE_SETS, REPLICAS = "state", "inferencesets", "replicas"
 PACKAGE_INFO, BLOCKING_INFO, CLUSTER_INFO = "package_info", "blocking_info", "cluster_info"
+UNOBSERVED, MISSING_RIGHTS = "unobserved", "missing_rights"
 SILENCED_UNTIL = "blocking_silenced_until_timestamp_seconds"
 EVALUATED = "evaluated_timestamp_seconds"
 
 CLUSTER_SCOPE = "cluster"
 """The value of the label ``scope`` of series about a control plane."""
 
+UNKNOWN_NAMESPACES, UNLISTED_LAYERS = "namespaces", "layers"
+"""The values of the label ``what`` of the series about what is not observed."""
+
 METRIC_LABELS = frozenset(
     {
         NAME, "scope", "workload_namespace", "state", "count", "package", "revision", "reason",
-        "code", "actionability", "stalled", "version", "cluster_uid",
+        "code", "actionability", "stalled", "version", "cluster_uid", "what", "right",
     }
 )  # fmt: skip
 """The labels of the metrics themselves. All others are of the target, or of the pipeline."""
@@ -37,9 +43,9 @@ def _any(*metrics: str) -> str:
     return f'__name__=~"{PREFIX}({"|".join(metrics)})"'
 
 
+_OF_CLUSTER = _any(REPLICAS, CLUSTER_INFO, EVALUATED, INFERENCE_SETS, UNOBSERVED, MISSING_RIGHTS)
 CLUSTERS = (
-    f'{{{_any(REPLICAS, CLUSTER_INFO, EVALUATED, INFERENCE_SETS)},workload_namespace=""}}'
-    f' or {{{_any(STATE)},workload_namespace=""}} == 1'
+    f'{{{_OF_CLUSTER},workload_namespace=""}} or {{{_any(STATE)},workload_namespace=""}} == 1'
 )
 """
 Zeros of the state set are left out. Those of InferenceSets tell that the numbers are known: a reporter that
@@ -73,3 +79,17 @@ def of_round(label: str) -> dict[QueryName, str]:
         QueryName.TROUBLE: TROUBLE,
         QueryName.REVISIONS: f"count by ({by}) ({packages})",
     }
+
+
+HISTORY_STEPS = 336
+"""The moments of the past at which the history looks for clusters: of two weeks one an hour."""
+
+LEAST_STEP = 300
+"""Seconds for which an engine shows a series after its last sample."""
+
+
+def of_history(label: str, seconds: int) -> str:
+    """Return the query for when each cluster was last there within so many *seconds*, as Unix time."""
+    step = max(seconds // HISTORY_STEPS, LEAST_STEP)
+    times = f"timestamp({PREFIX}{EVALUATED})[{seconds}s:{step}s]"
+    return f"max by ({label}) (max_over_time({times}))"

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from reporter.hub import queries
 from reporter.model.fleet_status import Dropped, DroppedEntry, FleetBlocking, FleetNamespace
 from reporter.model.states import COUNTED_STATES, State, is_complete
-from reporter.model.status_document import Counts, Package, Replicas
+from reporter.model.status_document import Counts, Package, Replicas, Unobserved
 
 
 class Series(Struct, gc=False):
@@ -119,6 +119,7 @@ class SourceReport(NamedTuple):
     The report of one source on one cluster UID.
 
     *evaluated*: Unix time of its evaluation. *state*: None if there is none, or several.
+    *unobserved*: what it says, or does not say, of the rest of the cluster.
     """
 
     uid: str
@@ -127,6 +128,7 @@ class SourceReport(NamedTuple):
     counts: Mapping[State, int] = {}
     replicas: Replicas | None = None
     version: str = ""
+    unobserved: Unobserved = Unobserved()
 
 
 DroppedByCause: TypeAlias = Mapping[Dropped, DroppedEntry]
@@ -184,7 +186,9 @@ class _SourceBuilder:
     that changes thereby would be taken for a new evaluation.
     """
 
-    __slots__ = ("contradicts", "counts", "numbers", "states", "times", "versions")
+    __slots__ = (
+        "contradicts", "counts", "numbers", "rights", "states", "times", "unobserved", "versions",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.contradicts = False
@@ -192,6 +196,8 @@ class _SourceBuilder:
         self.states: set[State] = set()
         self.counts: dict[State, int] = {}
         self.numbers: dict[str, int] = {}
+        self.rights: set[str] = set()
+        self.unobserved: dict[str, int] = {}
         self.versions: set[str] = set()
 
     def add(self, metric: str, labels: Mapping[str, str], value: float) -> bool:
@@ -207,6 +213,10 @@ class _SourceBuilder:
             self._put(self.times, text_of(labels, "cluster_uid"), value)
         elif metric == queries.CLUSTER_INFO:
             self.versions.add(text_of(labels, "version"))
+        elif metric == queries.UNOBSERVED:
+            self._put(self.unobserved, text_of(labels, "what"), int(value))
+        elif metric == queries.MISSING_RIGHTS:
+            self.rights |= {text_of(labels, "right")} if value else set()
         else:
             return False
         return True
@@ -233,10 +243,18 @@ class _SourceBuilder:
         state = next(iter(self.states)) if is_one else None
         version = next(iter(self.versions)) if len(self.versions) == 1 else ""
         counts = self.counts if is_complete(self.counts) else {}
-        replicas = _replicas(self.numbers)
+        replicas, unobserved = _replicas(self.numbers), self._find_unobserved(counts)
         for uid, time in self.times.items():
-            report = SourceReport(uid, time, state, counts, replicas, version)
+            report = SourceReport(uid, time, state, counts, replicas, version, unobserved)
             yield SourceId(source, uid), report
+
+    def _find_unobserved(self, counts: Mapping[State, int]) -> Unobserved:
+        return Unobserved(
+            namespaces=self.unobserved.get(queries.UNKNOWN_NAMESPACES, 0),
+            inference_sets=counts.get(State.UNKNOWN, 0),
+            unlisted=not counts or bool(self.unobserved.get(queries.UNLISTED_LAYERS)),
+            missing_rights=tuple(sorted(self.rights)[:MAX_SHOWN]),
+        )
 
 
 def _replicas(numbers: dict[str, int]) -> Replicas | None:
@@ -425,9 +443,28 @@ def gather_revisions(found: Iterable[Series], label: str) -> RevisionsAnswer:
     return {cluster: dict(each) for cluster, each in packages.items()}
 
 
+# ---------------------------------------------------------------- history
+
+
+HistoryAnswer: TypeAlias = Mapping[str, float]
+"""Seconds since each cluster was last there, by its label."""
+
+
+def gather_history(found: Iterable[Series], label: str, time: float | None) -> HistoryAnswer:
+    """Return how long ago each cluster was last there. *time*: of the engine, None without series."""
+    ages: dict[str, float] = {}
+    for each in found:
+        cluster, value = each.metric.get(label, ""), parse_value(each.value[1])
+        is_label = bool(cluster) and len(cluster) <= MAX_LENGTH and cluster.isprintable()
+        if is_label and value is not None and time is not None:
+            ages[cluster] = max(time - value, 0.0)
+    return ages
+
+
 class Answers(NamedTuple):
-    """The answers of one round; None for a query without a complete one."""
+    """The answers of one round; None for a query without a complete one, or that was not asked."""
 
     clusters: ClustersAnswer | None = None
     trouble: TroubleAnswer | None = None
     revisions: RevisionsAnswer | None = None
+    history: HistoryAnswer | None = None

@@ -15,7 +15,7 @@ from reporter.hub.source_state import SkewWindow, SourceStates
 from reporter.kinds.productionstack import ProductionStackCluster
 from reporter.model.fleet_status import Engage, FleetBlocking, FleetCode, FleetNamespace
 from reporter.model.states import State
-from reporter.model.status_document import Replicas
+from reporter.model.status_document import Replicas, Unobserved
 from reporter.model.times import parse_zoned_time
 
 
@@ -30,7 +30,7 @@ class FleetRules(Struct, frozen=True):
     stale: float = 300.0
     engage: Engage = Engage.LISTED
     max_clusters: int = 12_000
-    forget: float = 86_400.0
+    forget: float = 14 * 86_400.0
 
 
 class Content(NamedTuple):
@@ -55,6 +55,7 @@ class Content(NamedTuple):
     trouble_known: bool = False
     packages: Mapping[PackageKey, int] = {}
     skewed: bool = False
+    unobserved: Unobserved = Unobserved()
 
 
 class FleetRecord(NamedTuple):
@@ -92,6 +93,7 @@ class Fleet(Struct, frozen=True):
     *sources*: by cluster label. *labels_of*: the labels under which a cluster lives, by its UID; with
     several at least one is wrong. *answered*: when the last complete answer about clusters came.
     *answering_since*: since when such answers come without a gap as long as the stale time.
+    *remembers*: the clusters that were seen by an earlier process are among them.
     *engine_time*: Unix time of the engine then. *revision*: changes with the content.
     """
 
@@ -102,6 +104,7 @@ class Fleet(Struct, frozen=True):
     answered: float | None = None
     answering_since: float | None = None
     engine_time: float | None = None
+    remembers: bool = False
     revision: int = 0
 
     def is_answering(self, now: float, stale: float) -> bool:

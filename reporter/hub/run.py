@@ -124,6 +124,7 @@ class Hub:
                 stale=settings.hub_stale.total_seconds(),
                 engage=settings.hub_engage,
                 max_clusters=settings.hub_max_clusters,
+                forget=settings.hub_forget.total_seconds(),
             ),
             interval=settings.hub_interval,
             on_round=self.metrics.count_round,
@@ -133,6 +134,7 @@ class Hub:
         self.metrics.set_clock_functions(skew=lambda: clock.skew, spread=lambda: clock.spread)
         self.metrics.show_fleet(
             self._fleet.view,
+            hub=f"{settings.lease_namespace}/{settings.leader_election_id}",
             is_leader=lambda: self._leadership.is_leader,
             count_failing=lambda: plan.count_failing(self._writer),
         )

@@ -92,13 +92,11 @@ class AdapterWatch:
             await self._end(stopping)
 
     async def _end(self, stopping: "asyncio.Task[None]") -> None:
-        question = self._question
-        if question is None:
-            await cancel_all(stopping)
-            return
-        await cancel_all(stopping, question)
-        if not question.cancelled():
-            question.exception()  # else asyncio logs one that nobody asked for
+        tasks = [each for each in (stopping, self._question) if each is not None]
+        await cancel_all(*tasks)
+        for each in tasks:
+            if not each.cancelled():
+                each.exception()  # else asyncio logs one that nobody asked for
 
     def _read_file(self) -> None:
         seen = read_result(self._settings.results_path)

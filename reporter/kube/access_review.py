@@ -101,6 +101,46 @@ async def _review(
         raise Unreachable(operation, status=response.status, message=str(err)) from err
 
 
+class _Rules(msgspec.Struct, rename="camel"):
+    resource_rules: list[Json] = []
+
+
+class _RulesReview(msgspec.Struct):
+    status: _Rules
+
+
+_RULES_DECODER = msgspec.json.Decoder(_RulesReview)
+
+
+async def review_rules(
+    api: RestClient, namespace: str, *, time_limit: timedelta
+) -> tuple[bytes, ...]:
+    """
+    Return the rules by which this process may use resources in a namespace, in a stable order.
+
+    Those for the whole cluster are among them. Authorizers that know no rules, such as webhooks, leave theirs out (authorization/v1,
+    SubjectRulesReviewStatus.incomplete), so this is no answer to whether something is allowed. Raises
+    KubeError without an answer.
+    """
+    operation = f"review rules in {namespace}"
+    response = await api.call(
+        "POST",
+        "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+        body={
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectRulesReview",
+            "spec": {"namespace": namespace},
+        },
+        timeout=time_limit,
+        operation=operation,
+    )
+    try:
+        found = decode_json(_RULES_DECODER, response.body).status.resource_rules
+    except msgspec.DecodeError as err:
+        raise Unreachable(operation, status=response.status, message=str(err)) from err
+    return tuple(sorted(msgspec.json.encode(each, order="deterministic") for each in found))
+
+
 MAX_CONCURRENT_REVIEWS = 8
 REVIEW_TIMEOUT = timedelta(seconds=10)
 TABLE_WIDTH = 100

@@ -86,6 +86,11 @@ class Dump(Struct):
     counts: Counter[GroupKind] = field(default_factory=Counter)
 
     @property
+    def end(self) -> stack_dump.DumpEnd | None:
+        """The last document of the command dump; None for the dump of another program."""
+        return self.ends[0] if self.ends else None
+
+    @property
     def size(self) -> int:
         """The number of objects of all kinds, also of those that no reason evaluates."""
         return sum(map(len, self.objects.values()))

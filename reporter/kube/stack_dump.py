@@ -56,6 +56,8 @@ class DumpEnd(Struct, frozen=True, rename="camel", omit_defaults=True):
     The last document: what was read, and what the API server serves.
 
     *taken_at*: when the last list was read. *groups*: the API groups that were discovered.
+    *flags*: those of the cluster's reporter that decide what is evaluated. *silences*: the text of its
+    file of silences.
     """
 
     taken_at: Annotated[datetime, Meta(tz=True)]
@@ -64,6 +66,8 @@ class DumpEnd(Struct, frozen=True, rename="camel", omit_defaults=True):
     failed_groups: tuple[str, ...] = ()
     served: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     namespaced: Mapping[str, bool] = field(default_factory=dict)
+    flags: tuple[str, ...] = ()
+    silences: str = ""
 
     def find(self, kind: ResourceKind) -> DumpedKind | None:
         """Return what is said of a kind; None if the dump was made without it, or with less of it."""

@@ -75,8 +75,9 @@ FINDINGS_COMPLETE = MetricDeclaration(
 REASON_STATE = MetricDeclaration(
     "reason_state",
     MetricType.GAUGE,
-    "1 for each state that the reason has for some subject in the namespace; 0 for all others.",
-    (*OWNED_LABELS, "state"),
+    "1 for each state that the reason has for some subject in the namespace; 0 for active, announced, "
+    "suppressed and unknown ones otherwise, and for the others that it had, for an hour.",
+    (*OWNED_LABELS, "state", "reads"),
 )
 SET_STATE = MetricDeclaration(
     "inferenceset_reason_state",
@@ -295,6 +296,23 @@ ROLLUP_REPLICAS = MetricDeclaration(
     "report them, or their objects cannot be read.",
     ("workload_namespace", "count"),
 )
+MODEL_LIMIT = 1_000
+"""The InferenceSets that have series of their replicas, those that are not available first."""
+
+SET_REPLICAS = MetricDeclaration(
+    "inferenceset_replicas",
+    MetricType.GAUGE,
+    "Replicas of an InferenceSet that are desired and ready, from the leader alone; no series while they "
+    f"are not known. At most {MODEL_LIMIT:,} InferenceSets, those that are not available first.",
+    ("workload_namespace", "inferenceset", "count"),
+)
+SET_AVAILABLE = MetricDeclaration(
+    "inferenceset_available",
+    MetricType.GAUGE,
+    "1 while requests of an InferenceSet of these, or a subject of another kind, can be answered; 0 while "
+    "not; no series while that is not known.",
+    ("workload_namespace", "inferenceset"),
+)
 ROLLUP_PACKAGE_INFO = MetricDeclaration(
     "rollup_package_info",
     MetricType.GAUGE,
@@ -326,6 +344,19 @@ ROLLUP_SILENCED_UNTIL = MetricDeclaration(
     "Unix time at which the silence of what blocks the cluster or a workload namespace ends; no "
     "series while it is not silenced.",
     ("scope", "workload_namespace"),
+)
+ROLLUP_UNOBSERVED = MetricDeclaration(
+    "rollup_unobserved",
+    MetricType.GAUGE,
+    "Workload namespaces that are Unknown, and layers whose subjects cannot all be listed, by what; no "
+    "series where there are none.",
+    ("what",),
+)
+ROLLUP_MISSING_RIGHTS = MetricDeclaration(
+    "rollup_missing_rights",
+    MetricType.GAUGE,
+    "1 for each permission that the reporter that made the status needs and has not.",
+    ("right",),
 )
 ROLLUP_CLUSTER_INFO = MetricDeclaration(
     "rollup_cluster_info",
@@ -428,11 +459,15 @@ METRICS: tuple[MetricDeclaration, ...] = (
     ROLLUP_STATE,
     ROLLUP_INFERENCE_SETS,
     ROLLUP_REPLICAS,
+    SET_REPLICAS,
+    SET_AVAILABLE,
     ROLLUP_PACKAGE_INFO,
     ROLLUP_BLOCKING_INFO,
     ROLLUP_STALLED,
     ROLLUP_STALLED_COMPLETE,
     ROLLUP_SILENCED_UNTIL,
+    ROLLUP_UNOBSERVED,
+    ROLLUP_MISSING_RIGHTS,
     ROLLUP_CLUSTER_INFO,
     ROLLUP_EVALUATED,
     STATUS_OBJECT_WRITES,

@@ -322,4 +322,9 @@ LABEL_TEXTS = (
     ),
     LabelText(("version", "python_version"), "of the program, and of the Python that runs it"),
     LabelText(("cluster_uid",), "UID of the namespace kube-system"),
+    LabelText(
+        ("what", "right"),
+        "`namespaces` that are Unknown, `layers` that cannot all be listed; a permission, such as `list pods`",
+    ),
+    LabelText(("reads",), "`pages` for a reason that reads metrics pages; others have none"),
 )

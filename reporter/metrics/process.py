@@ -83,7 +83,9 @@ class ProcessMetrics:
         )
 
     def _gauge(self, declaration: MetricDeclaration) -> Gauge:
-        return Gauge(declaration.full_name, declaration.help, registry=self.registry)
+        return Gauge(
+            declaration.full_name, declaration.help, declaration.labels, registry=self.registry
+        )
 
     def _counter(self, declaration: MetricDeclaration, results: Iterable[str]) -> Counter:
         """Return a counter with a zero for every result, so that the first increase is seen."""

@@ -3,6 +3,7 @@ The series of the status: of the cluster, and of each workload namespace if that
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from heapq import nsmallest
 from typing import NamedTuple, TypeAlias
 
 from prometheus_client.core import Metric
@@ -13,7 +14,13 @@ from reporter.metrics.input_collectors import make_family
 from reporter.model.enums import Layer, Owner
 from reporter.model.states import COUNTED_STATES, Actionability, State
 from reporter.model.status_document import Replicas
-from reporter.rollup.records import ClusterRecord, NamespaceRecord, RollUp, SubjectState
+from reporter.rollup.records import (
+    ClusterRecord,
+    InferenceSetRecord,
+    NamespaceRecord,
+    RollUp,
+    SubjectState,
+)
 from reporter.settings import RollUpScope
 
 
@@ -21,6 +28,9 @@ Samples: TypeAlias = Iterable[tuple[tuple[str, ...], float]]
 
 CLUSTER, NAMESPACE = "cluster", "namespace"
 """The values of the label ``scope``."""
+
+UNKNOWN_NAMESPACES, UNLISTED_LAYERS = "namespaces", "layers"
+"""The values of the label ``what``."""
 
 
 class Shown(NamedTuple):
@@ -66,6 +76,9 @@ class RollUpCollector(Collector):
         yield make_family(declarations.ROLLUP_STATE, _states(shown))
         yield make_family(declarations.ROLLUP_INFERENCE_SETS, _counts(shown))
         yield make_family(declarations.ROLLUP_REPLICAS, _replicas(shown))
+        models = _find_models(rollup) if cluster is not None else []
+        yield make_family(declarations.SET_REPLICAS, _model_replicas(models))
+        yield make_family(declarations.SET_AVAILABLE, _model_available(models))
         if self._with_namespaces:
             yield make_family(declarations.ROLLUP_PACKAGE_INFO, _packages(namespaces))
         yield make_family(declarations.ROLLUP_BLOCKING_INFO, _blockers(shown))
@@ -75,6 +88,9 @@ class RollUpCollector(Collector):
             declarations.ROLLUP_STALLED_COMPLETE, [((), complete)] if cluster else []
         )
         yield make_family(declarations.ROLLUP_SILENCED_UNTIL, _silenced(shown))
+        yield make_family(declarations.ROLLUP_UNOBSERVED, _unobserved(rollup, cluster))
+        rights = rollup.missing_rights if cluster is not None else ()
+        yield make_family(declarations.ROLLUP_MISSING_RIGHTS, (((each,), 1.0) for each in rights))
         yield make_family(
             declarations.ROLLUP_CLUSTER_INFO, [((self._version,), 1)] if cluster else []
         )
@@ -118,7 +134,9 @@ def _find_shown(
     if cluster is not None:
         every = [each.replicas for each in rollup.namespaces.values()]
         counts = _with_unlisted(rollup, cluster)
-        yield Shown(CLUSTER, "", cluster.subject_state, counts, _sum(every))
+        # Sums over what is listed would look like sums over all.
+        replicas = None if cluster.unlisted else _sum(every)
+        yield Shown(CLUSTER, "", cluster.subject_state, counts, replicas)
     for name, each in namespaces:
         yield Shown(NAMESPACE, name, each.subject_state, each.counts, each.replicas)
 
@@ -163,6 +181,41 @@ def _replicas(shown: Iterable[Shown]) -> Samples:
                 yield (each.name, count), number
 
 
+Model: TypeAlias = tuple[str, str, InferenceSetRecord]
+"""An InferenceSet, or a subject of another kind, with its namespace and name."""
+
+
+def _find_models(rollup: RollUp) -> Sequence[Model]:
+    """Return the InferenceSets that are shown: those that are not available first, then by name."""
+    every = (
+        (namespace, name, each)
+        for namespace, record in rollup.namespaces.items()
+        for name, each in record.sets.items()
+    )
+
+    def order(model: Model) -> tuple[bool, str, str]:
+        namespace, name, each = model
+        return each.available is True, namespace, name
+
+    return nsmallest(declarations.MODEL_LIMIT, every, key=order)
+
+
+def _model_replicas(models: Iterable[Model]) -> Samples:
+    for namespace, name, each in models:
+        numbers = each.facts.replicas
+        if numbers is None:
+            continue
+        yield (namespace, name, "desired"), numbers.desired
+        if numbers.ready is not None:
+            yield (namespace, name, "ready"), numbers.ready
+
+
+def _model_available(models: Iterable[Model]) -> Samples:
+    for namespace, name, each in models:
+        if each.available is not None:
+            yield (namespace, name), float(each.available)
+
+
 def _packages(namespaces: Namespaces) -> Samples:
     for name, each in namespaces:
         package = each.package
@@ -186,6 +239,16 @@ def _silenced(shown: Iterable[Shown]) -> Samples:
         silence = found.silence if found is not None else None
         if silence is not None and silence.until is not None:
             yield (each.scope, each.name), silence.until.timestamp()
+
+
+def _unobserved(rollup: RollUp, cluster: ClusterRecord | None) -> Samples:
+    if cluster is None:
+        return
+    numbers = {
+        UNKNOWN_NAMESPACES: rollup.find_unobserved().namespaces,
+        UNLISTED_LAYERS: len(cluster.unlisted),
+    }
+    yield from (((what,), number) for what, number in numbers.items() if number)
 
 
 def _evaluated(rollup: RollUp, cluster: ClusterRecord | None) -> Samples:

@@ -1,6 +1,7 @@
 """The series of the states of reasons, computed at each scrape."""
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from threading import Lock
 
 from prometheus_client.core import Metric
@@ -8,11 +9,22 @@ from prometheus_client.samples import Sample
 
 from reporter.catalogue.entries import NO_ALERT, Catalogue, CatalogueEntry
 from reporter.evaluation.evaluation import Evaluation
+from reporter.evaluation.registry import SPECS
+from reporter.evaluation.states import ReasonState
 from reporter.metrics import declarations, index
-from reporter.metrics.inference_sets import SetSeries
+from reporter.metrics.inference_sets import KEPT_FOR, SetSeries
 from reporter.metrics.input_collectors import make_family
 from reporter.metrics.since import Episodes, FindingTimes
 from reporter.model.enums import Reason
+
+
+ALWAYS_SHOWN = frozenset(
+    {index.ACTIVE, ReasonState.ANNOUNCED, ReasonState.SUPPRESSED, ReasonState.UNKNOWN}
+)
+"""The states of a reason that have a series also while nothing is in them; the others follow as zeros for an hour."""
+
+PAGES = "pages"
+"""The value of the label ``reads``; what no page tells has none."""
 
 
 class StateCollector:
@@ -20,8 +32,8 @@ class StateCollector:
     The state of every reason, by namespace of its subjects and by InferenceSet.
 
     The namespace is "" for the cluster, and for what stands for all subjects of a layer that may
-    exist. A series that was shown once is shown while its layer has subjects in its namespace: an
-    alert resolves on a zero. It goes with the last of them, so that what is deleted costs nothing.
+    exist. What was shown once is shown while its layer has subjects in its namespace: an alert
+    resolves on a zero. It goes with the last of them, so that what is deleted costs nothing.
 
     Made of values that do not change, so that another thread than that of the event loop can do it.
     """
@@ -31,6 +43,7 @@ class StateCollector:
         self._index, self._times = index.StateIndex(), FindingTimes()
         self._sets = SetSeries(self.owner_of, limit=limit)
         self._rows: set[index.ReasonRow] = set()
+        self._last_there: dict[tuple[index.ReasonRow, str], datetime] = {}
         self._entries: Mapping[Reason, CatalogueEntry] = {}
         self.add_reasons(catalogue)
 
@@ -66,7 +79,8 @@ class StateCollector:
         rows = self._known_rows(evaluation)
         findings = sorted(set(self._alerted())) if leading else []
         yield make_family(declarations.FINDING, ((labels, 1) for labels in findings))
-        yield make_family(declarations.REASON_STATE, self._states(rows))
+        states = self._states(rows, evaluation.evaluated_at)
+        yield make_family(declarations.REASON_STATE, states)
         yield _family(declarations.SET_STATE, self._sets.samples())
         yield _family(declarations.FINDING_SINCE, list(self._since(evaluation, episodes)))
         suppressions = sorted(_suppressions(evaluation))
@@ -103,12 +117,30 @@ class StateCollector:
             for each in severities - {"", NO_ALERT}:
                 yield subject.layer, pair.reason, entry.owner, subject.namespace, each, name
 
-    def _states(self, rows: list[index.ReasonRow]) -> Iterator[tuple[tuple[str, ...], float]]:
+    def _states(
+        self, rows: list[index.ReasonRow], now: datetime | None
+    ) -> Iterator[tuple[tuple[str, ...], float]]:
+        known = set(rows)
+        self._last_there = {
+            (row, name): at
+            for (row, name), at in self._last_there.items()
+            if row in known and (now is None or now - at < KEPT_FOR)
+        }
         for row in rows:
             layer, reason, namespace = row
-            owner = self.owner_of(reason)
+            owner, reads = self.owner_of(reason), self._reads(reason)
             for name in index.STATE_NAMES:
-                yield (layer, reason, owner, namespace, name), self._has(row, name)
+                has = self._has(row, name)
+                if has and now is not None:
+                    self._last_there[row, name] = now
+                if name in ALWAYS_SHOWN or (row, name) in self._last_there:
+                    yield (layer, reason, owner, namespace, name, reads), has
+
+    def _reads(self, reason: Reason) -> str:
+        """Return PAGES for a reason that is Unknown without metrics pages, which a pod may lack for long."""
+        entry = self._entries.get(reason)
+        spec = SPECS.get(entry.probe) if entry is not None else None
+        return PAGES if spec is not None and spec.scrape is not None else ""
 
     def owner_of(self, reason: str) -> str:
         """Return who must act; empty for a reason that no catalogue has had."""

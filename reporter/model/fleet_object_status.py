@@ -34,7 +34,10 @@ class ClusterObjectStatus(StatusStruct, frozen=True, kw_only=True):
     ] = None
     conditions: Annotated[
         tuple[ObjectCondition, ...],
-        Meta(description="Ready, Reconciling and Stalled, as kstatus reads them."),
+        Meta(
+            description="Ready, Reconciling and Stalled, as kstatus reads them, and Observed: the rest of"
+            " the cluster is known, too."
+        ),
     ]
     blocking: Annotated[
         FleetBlocking | None, Meta(description="What keeps it from being Current.")
@@ -67,5 +70,12 @@ class ClusterObjectStatus(StatusStruct, frozen=True, kw_only=True):
             description="Time of an answer of the metrics engine in which the cluster had reported"
             " anew; of an Unknown one, of any answer. Renewed every five minutes, less often beyond"
             " 1,500 objects. An older time: the hub does not run, or the engine does not answer."
+        ),
+    ] = None
+    expiration_time: Annotated[
+        Time | None,
+        Meta(
+            description="Time from which on nobody may believe the status, whatever it says: it is Unknown,"
+            " as it was not renewed. Three times the time between two renewals after the last evaluation."
         ),
     ] = None

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta
 
 from reporter.model.states import Mode, State
-from reporter.model.status_document import Counts, Package, Replicas
+from reporter.model.status_document import Counts, Package, Replicas, Unobserved
 from reporter.model.status_struct import StatusStruct, Time
 
 
@@ -52,11 +52,12 @@ class Dropped(StrEnum):
 
 @unique
 class QueryName(StrEnum):
-    """The three queries that the hub sends to the metrics engine each round."""
+    """The queries of each round, and the one by which a hub that begins learns which clusters there were."""
 
     CLUSTERS = "clusters"
     TROUBLE = "trouble"
     REVISIONS = "revisions"
+    HISTORY = "history"  # only where all clusters that are seen are answered for
 
 
 @unique
@@ -164,6 +165,10 @@ class ClusterEntry(StatusStruct, frozen=True, kw_only=True):
         Meta(description="InferenceSets by state; null if their numbers are not known."),
     ] = None
     replicas: Replicas | None = None
+    unobserved: Annotated[
+        Unobserved,
+        Meta(description="What of the rest is not known, as far as the cluster itself says."),
+    ] = Unobserved()
     namespaces: Annotated[
         tuple[FleetNamespace, ...],
         Meta(description="Workload namespaces that are not Current, at most 100."),

@@ -16,6 +16,7 @@ from reporter.model.status_struct import StatusStruct, Time
 
 
 READY, RECONCILING, STALLED, AVAILABLE = "Ready", "Reconciling", "Stalled", "Available"
+OBSERVED = "Observed"
 """
 The types of conditions. The first three are those of kstatus (sigs.k8s.io/cli-utils, pkg/kstatus).
 """
@@ -116,7 +117,10 @@ class ObjectStatus(StatusStruct, frozen=True, kw_only=True):
     state: Annotated[State, Meta(description="State of what the object is about.")]
     conditions: Annotated[
         tuple[ObjectCondition, ...],
-        Meta(description="Ready, Reconciling, Stalled, as kstatus reads them, and Available."),
+        Meta(
+            description="Ready, Reconciling, Stalled, as kstatus reads them, Available, and Observed: "
+            "all that it is about is known."
+        ),
     ]
     blocking: Annotated[
         ObjectBlocking | None, Meta(description="What keeps it from being Current.")
@@ -142,5 +146,12 @@ class ObjectStatus(StatusStruct, frozen=True, kw_only=True):
         Meta(
             description="Time of an evaluation that came to this status; renewed every five "
             "minutes, less often beyond 600 objects. An older time: the reporter does not run."
+        ),
+    ] = None
+    expiration_time: Annotated[
+        Time | None,
+        Meta(
+            description="Time from which on nobody may believe the status, whatever it says: it is Unknown,"
+            " as it was not renewed. Three times the time between two renewals after the last evaluation."
         ),
     ] = None

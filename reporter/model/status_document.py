@@ -332,6 +332,38 @@ class UnlistedLayer(StatusStruct, frozen=True, kw_only=True):
     state: State = State.UNKNOWN
 
 
+class Unobserved(StatusStruct, frozen=True, kw_only=True):
+    """The unknown part below a control plane, which may be Current all the same."""
+
+    namespaces: Annotated[int, Meta(description="Workload namespaces that are Unknown.")] = 0
+    inference_sets: Annotated[int, Meta(description="InferenceSets that are Unknown.")] = 0
+    unlisted: Annotated[
+        bool, Meta(description="There may be more of them: not all can be listed.")
+    ] = False
+    missing_rights: Annotated[
+        tuple[str, ...],
+        Meta(description="Permissions that the reporter needs and has not, as `list pods`."),
+    ] = ()
+
+    def describe(self) -> str:
+        """Return a text of one sentence; empty if all is known and no permission is missing."""
+        unknown = [
+            f"{number} {noun if number > 1 else noun[:-1]}"
+            for number, noun in (
+                (self.namespaces, "namespaces"),
+                (self.inference_sets, "InferenceSets"),
+            )
+            if number
+        ]
+        rights = ", ".join(self.missing_rights)
+        texts = (
+            f"Unknown below: {' and '.join(unknown)}" if unknown else "",
+            "not all can be listed" if self.unlisted else "",
+            f"missing permissions: {rights}" if rights else "",
+        )
+        return "; ".join(filter(None, texts))
+
+
 class ClusterStatus(StatusStruct, frozen=True, kw_only=True):
     """
     The status of the control plane, with counts of the rest: one failing model fails no cluster.
@@ -347,6 +379,9 @@ class ClusterStatus(StatusStruct, frozen=True, kw_only=True):
     components: tuple[ComponentStatus, ...] = ()
     counts: ClusterCounts = ClusterCounts()
     unlisted_layers: tuple[UnlistedLayer, ...] = ()
+    unobserved: Annotated[
+        Unobserved, Meta(description="What is not known of the rest; empty if all is.")
+    ] = Unobserved()
 
 
 class NotJudged(StatusStruct, frozen=True, kw_only=True):

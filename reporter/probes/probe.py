@@ -1,7 +1,7 @@
 """The interface of a probe."""
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import wraps
 from typing import Any, TypeAlias
 
@@ -24,17 +24,17 @@ class ProbeRequest(Struct, frozen=True, gc=False):
     """
     One reason and one subject to evaluate, with the parameters of the reason's catalogue entry.
 
-    *flags*: values of the process's flags by name, for parameters that name one. *unwatched*: the
-    optional sources' kinds whose watch is lost for too long, by resource, with why. *now*: the time of
-    the pass. A verdict that changes with it alone is renewed by the next resync.
+    *flags*: values of the process's flags by name, for parameters that name one. *now*: the time of the
+    pass. A verdict that changes with it alone is renewed by the next resync. *unwatched*: the optional
+    sources' kinds whose watch is lost for too long, by resource, with why.
     """
 
     reason: Reason
     subject: Subject
     parameters: Any
     flags: Mapping[str, str]
+    now: datetime
     unwatched: Mapping[str, str] = field(default_factory=lambda: EMPTY_MAP)
-    now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
 
     def key(self, item: str = "") -> FindingKey:
         """

@@ -9,7 +9,7 @@ from reporter.kinds.productionstack import ProductionStackStatus, StatusScope
 from reporter.model.enums import Layer
 from reporter.model.object_status import ObjectBlocking, SetCounts
 from reporter.model.states import Actionability, State, is_complete
-from reporter.model.status_document import ComponentStatus, Package, Replicas
+from reporter.model.status_document import ComponentStatus, Package, Replicas, Unobserved
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
 from reporter.rollup.document import StatusView
 from reporter.rollup.records import InferenceSetRecord, NamespaceRecord
@@ -41,6 +41,7 @@ class ObjectAnswer(NamedTuple):
 
     *not_available*: why InferenceSets are not available, or why that is not known; empty if all are.
     *not_judged*: reasons that need metrics pages of which none is known, of any InferenceSet.
+    *unobserved*: what of it is Unknown, whatever the state is; empty if all is known.
     *problem*: InvalidScope or NotFound, if what it asks about cannot be.
     """
 
@@ -52,6 +53,7 @@ class ObjectAnswer(NamedTuple):
     package: Package | None = None
     not_judged: tuple[str, ...] = ()
     not_available: str = ""
+    unobserved: str = ""
     problem: str = ""
 
 
@@ -95,6 +97,7 @@ def _of_cluster(namespace: str, view: StatusView, rules: AnswerRules) -> ObjectA
         available=_is_control_plane_available(view, rules.rollup),
         blocking=ObjectBlocking.of(cluster.blocking) if cluster.blocking is not None else None,
         inference_sets=_known_counts(view.rollup.count_sets()),
+        unobserved=cluster.unobserved.describe(),
     )
 
 
@@ -153,6 +156,7 @@ def _of_namespace(
         package=summary.package,
         not_judged=_not_judged(record.sets.values()) if record is not None else (),
         not_available=_why_not_available(namespace, record.sets, view) if record else "",
+        unobserved=_describe_unobserved(record, record.sets, view) if record else "",
     )
 
 
@@ -176,6 +180,7 @@ def _of_named_sets(
         package=record.package,
         not_judged=_not_judged(sets.values()),
         not_available=_why_not_available(namespace, sets, view),
+        unobserved=_describe_unobserved(record, sets, view, absent=len(absent) - len(missing)),
     )
     if missing:
         shown = ", ".join(sorted(missing)[:3]) + (" and others" if len(missing) > 3 else "")  # noqa: PLR2004
@@ -192,6 +197,29 @@ def _known_counts(counts: Mapping[State, int]) -> SetCounts | None:
 
 def _not_judged(sets: Iterable[InferenceSetRecord]) -> tuple[str, ...]:
     return tuple(sorted({str(reason) for each in sets for reason in each.facts.not_judged}))
+
+
+def _describe_unobserved(
+    record: NamespaceRecord,
+    sets: Mapping[str, InferenceSetRecord],
+    view: StatusView,
+    *,
+    absent: int = 0,
+) -> str:
+    """
+    Return what of a namespace is Unknown, with the permissions that are missing; empty if all is known.
+
+    *absent*: InferenceSets that are asked about, and of which it is not known whether they are there.
+    """
+    states = [each.subject_state.state for each in sets.values()]
+    found = Unobserved(
+        namespaces=int(record.harness.state is State.UNKNOWN),
+        inference_sets=states.count(State.UNKNOWN) + absent,
+        unlisted=bool(record.unlisted),
+    )
+    if found == Unobserved():
+        return ""
+    return replace(found, missing_rights=view.rollup.missing_rights).describe()
 
 
 def _why_not_available(

@@ -65,20 +65,28 @@ def make_conditions(
             kind, value, why if value else str(answer.state), message if value else ""
         )
 
+    available, unobserved = answer.available, _describe_unobserved(answer)
     return (
         condition(object_status.READY, statuses.ready, why, message),
         detail(object_status.RECONCILING, statuses.reconciling),
         detail(object_status.STALLED, statuses.stalled),
         condition(
-            object_status.AVAILABLE,
-            answer.available,
-            _AVAILABLE_REASONS[answer.available],
-            answer.not_available,
+            object_status.AVAILABLE, available, _AVAILABLE_REASONS[available], answer.not_available
+        ),
+        condition(
+            object_status.OBSERVED, not unobserved, _OBSERVED_REASONS[not unobserved], unobserved
         ),
     )
 
 
 _AVAILABLE_REASONS = {True: "Available", False: "Unavailable", None: "Unknown"}
+_OBSERVED_REASONS = {True: "Observed", False: "PartlyUnknown"}
+
+
+def _describe_unobserved(answer: ObjectAnswer) -> str:
+    if not answer.unobserved and answer.state is State.UNKNOWN:
+        return "its state is Unknown"
+    return answer.unobserved
 
 
 def _reason_of(answer: ObjectAnswer) -> str:

@@ -35,8 +35,14 @@ TEXT_INTERVAL = timedelta(minutes=1)
 Least time between two writes of a status of which only texts change, such as numbers of restarts and requests.
 """
 
-EVALUATION_TIME, REPORTED_TIME = "lastEvaluationTime", "reportedTimestampSeconds"
-VOLATILE = frozenset({EVALUATION_TIME, REPORTED_TIME})
+LEAST_INTERVAL = timedelta(minutes=5)
+
+INTERVALS_UNTIL_EXPIRY = 3
+"""The renewals that a status outlives: one may fail, and another one be late, before nobody may believe it."""
+
+EVALUATION_TIME, EXPIRATION_TIME = "lastEvaluationTime", "expirationTime"
+REPORTED_TIME = "reportedTimestampSeconds"
+VOLATILE = frozenset({EVALUATION_TIME, EXPIRATION_TIME, REPORTED_TIME})
 """The keys that change without news; they are written with other changes, and now and then."""
 
 
@@ -195,7 +201,7 @@ def evaluation_interval(objects: int, *, spacing: timedelta = RENEWAL_SPACING) -
 
     *spacing*: the mean time between two such writes, of whatever object.
     """
-    return max(timedelta(minutes=5), objects * spacing)
+    return max(LEAST_INTERVAL, objects * spacing)
 
 
 def renewal_due_at(
@@ -223,17 +229,22 @@ def make_patch(
     desired: Json,
     *,
     evaluated_at: datetime | None,
+    interval: timedelta = LEAST_INTERVAL,
     reported: float | None = None,
 ) -> Json:
     """
     Return the JSON merge patch (RFC 7386), for this very version of the object.
 
-    *evaluated_at*, *reported*: None leaves the time as it is.
+    *evaluated_at*, *reported*: None leaves the time as it is. *interval*: between two renewals, of which the
+    time depends after which the status has expired.
     """
     before = found.status or {}
     after = {key: before[key] for key in sorted(VOLATILE & before.keys())} | desired
     if evaluated_at is not None:
-        after[EVALUATION_TIME] = msgspec.to_builtins(evaluated_at.replace(microsecond=0))
+        evaluated_at = evaluated_at.replace(microsecond=0)
+        after[EVALUATION_TIME] = msgspec.to_builtins(evaluated_at)
+        expires_at = (evaluated_at + INTERVALS_UNTIL_EXPIRY * interval).replace(microsecond=0)
+        after[EXPIRATION_TIME] = msgspec.to_builtins(expires_at)
     if reported is not None:
         after[REPORTED_TIME] = reported
     return {

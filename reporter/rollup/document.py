@@ -78,6 +78,7 @@ class StatusView:
                     message=NOT_STARTED,
                     actionability=Actionability.TRANSIENT,
                 ),
+                unobserved=rollup.find_unobserved(),
             )
         subject_state = rollup.cluster.subject_state
         return status_document.ClusterStatus(
@@ -96,6 +97,7 @@ class StatusView:
                 ),
             ),
             unlisted_layers=rollup.cluster.unlisted,
+            unobserved=rollup.find_unobserved(),
         )
 
     def namespaces(

@@ -64,6 +64,7 @@ def fold_steps(
         packages=given.packages,
         revision=revision if is_changed or cluster != before.cluster else before.revision,
         stalls_known_at=before.stalls_known_at or given.now + rules.longest_window,
+        missing_rights=before.missing_rights,
     )
 
 

@@ -16,7 +16,13 @@ from reporter.kinds.kaito import InferenceSet, Workspace
 from reporter.model.enums import Layer, Reason
 from reporter.model.silences import Silence
 from reporter.model.states import COUNTED_STATES, Actionability, Pattern, SinceFrom, State
-from reporter.model.status_document import ComponentStatus, Package, Replicas, UnlistedLayer
+from reporter.model.status_document import (
+    ComponentStatus,
+    Package,
+    Replicas,
+    UnlistedLayer,
+    Unobserved,
+)
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import ObjectRef, Trouble
 
@@ -331,7 +337,8 @@ class RollUp(Struct, frozen=True):
     namespace. *revision*: changes with the content. *page_age*: seconds that a metrics page may be
     old where pages are read less often than the interval says. *stalls_known_at*: when each
     subject that was stalled before this process began counts as stalled again, although its time
-    may have been counted from the first pass; None before that pass.
+    may have been counted from the first pass; None before that pass. *missing_rights*: permissions
+    that are needed and not granted.
     """
 
     evaluation: Evaluation = field(default_factory=Evaluation)
@@ -343,6 +350,7 @@ class RollUp(Struct, frozen=True):
     revision: int = 0
     page_age: int | None = None
     stalls_known_at: datetime | None = None
+    missing_rights: tuple[str, ...] = ()
 
     @property
     def knows_stalls(self) -> bool:
@@ -373,6 +381,15 @@ class RollUp(Struct, frozen=True):
         for each in self.namespaces.values():
             counts[each.subject_state.state] += 1
         return counts_as_known(counts, has_all=self._has_all(Layer.MODELHARNESS))
+
+    def find_unobserved(self) -> Unobserved:
+        """Return what is not known below the control plane; all if there was no pass."""
+        return Unobserved(
+            namespaces=self.count_namespaces().get(State.UNKNOWN, 0),
+            inference_sets=self.count_sets().get(State.UNKNOWN, 0),
+            unlisted=self.cluster is None or bool(self.cluster.unlisted),
+            missing_rights=self.missing_rights,
+        )
 
     def _has_all(self, layer: Layer) -> bool:
         return self.cluster is not None and self.cluster.has_all(layer)

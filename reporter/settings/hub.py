@@ -86,6 +86,11 @@ class HubSettings:
         choice_parser(Engage),
         "Answer for the clusters that objects name (listed), or for all (seen).",
     )
+    hub_forget: timedelta = _hub(
+        str(14 * 24 * 3600),
+        seconds_parser(least=3600),
+        "A seen cluster that has been silent for this long is left out.",
+    )
     hub_max_clusters: int = _hub(
         "12000",
         integer_parser(least=1, most=MAX_CLUSTERS),

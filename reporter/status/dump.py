@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from reporter import PROGRAM_NAME
 from reporter.catalogue.entries import Catalogue
+from reporter.catalogue.silence_file import parse_silence_file
 from reporter.catalogue.subject_definitions import SubjectDefinitions
 from reporter.controller.permissions import crds_to_track
 from reporter.evaluation.registry import SPECS
@@ -34,7 +35,19 @@ from reporter.store.watch_states import LOSS_CONFIRMED_AFTER
 WRITE_ONE = f"write one with {PROGRAM_NAME} dump > stack.yaml"
 
 
-def read_dump(
+def read_dump(path: str, *, now: datetime) -> Dump:
+    """
+    Read a dump. Times in it that are after *now* do not count.
+
+    Raises ConfigurationError if it cannot be read, is empty or was cut off.
+    """
+    dump = collect(read_documents(path), now=now)
+    _refuse_cut_off(path, dump)
+    return dump
+
+
+def observe_dump(
+    dump: Dump,
     path: str,
     settings: Settings,
     catalogue: Catalogue,
@@ -43,14 +56,15 @@ def read_dump(
     at: datetime | None = None,
 ) -> Observations:
     """
-    Read a dump, as it was *at* that time; None is the newest time in it that is not after *now*.
+    Return the observations of a dump, as it was *at* that time; None is when it was taken.
 
-    Raises ConfigurationError if the dump cannot be read or holds no object that matters.
+    That is the newest time in a dump that does not say it. *path*: for messages. Raises ConfigurationError
+    if it holds no object that matters.
     """
-    dump = collect(read_documents(path), now=now)
-    _refuse_cut_off(path, dump)
     store = make_store(settings, catalogue)
-    end = dump.ends[0] if dump.ends else None
+    end = dump.end
+    if end is not None and end.silences and settings.silence_file is None:
+        store.record_silence_file(parse_silence_file(end.silences, Path("silences.yaml")))
     if end is None and not any(dump.has(kind) for kind in store.kinds):
         raise ConfigurationError(_nothing_to_evaluate(path, dump))
     moment = at or (end.taken_at if end is not None else dump.newest) or now

@@ -70,9 +70,13 @@ class DumpWriter:
         self._namespace, self._on_progress = namespace, on_progress
         self._timeout = WatchTiming().list_timeout
 
-    async def run(self, catalogue: Catalogue) -> DumpEnd:
+    async def run(
+        self, catalogue: Catalogue, *, flags: tuple[str, ...] = (), silences: str = ""
+    ) -> DumpEnd:
         """
         Write all kinds, one after the other, and the end, which is returned.
+
+        *flags*, *silences*: of the cluster's reporter.
 
         Raises KubeError if discovery fails, or if no kind at all could be read.
         """
@@ -94,6 +98,8 @@ class DumpWriter:
             failed_groups=tuple(sorted(found.failed_groups)),
             served=_of(found.served_versions, crds),
             namespaced=_of(found.namespaced, crds),
+            flags=flags,
+            silences=silences,
         )
         self._write(render_end(end))
         return end

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from reporter.model.fleet_status import ClusterEntry, FleetBlocking, FleetDocument
 from reporter.model.states import State
-from reporter.model.status_document import Counts
+from reporter.model.status_document import Counts, Unobserved
 from reporter.status.detail_table import describe_replicas, field
 from reporter.status.table import NOTHING, format_age, paint
 
 
-HEAD = ("NAME", "STATE", "SETS", "READY", "FOR", "BLOCKED BY", "ACTS")
+HEAD = ("NAME", "STATE", "SETS", "READY", "UNKNOWN", "FOR", "BLOCKED BY", "ACTS")
 WIDE_HEAD = ("LAST KNOWN", "VERSION", "REVISIONS", "LAST UPDATE", "SKEW", "UID")
 AGE_COLUMNS = frozenset({"FOR", "LAST UPDATE", "SKEW"})
 
@@ -27,6 +27,7 @@ def fleet_rows(document: FleetDocument, *, wide: bool) -> Iterator[tuple[str, ..
             each.state.word,
             _sets(each.inference_sets),
             _ready(each),
+            _unobserved(each.unobserved),
             format_age(each.in_state_seconds),
             _name_of(each.blocking) if each.blocking is not None else NOTHING,
             each.blocking.actionability if each.blocking is not None else NOTHING,
@@ -54,6 +55,17 @@ def _sets(counts: Counts | None) -> str:
         return NOTHING
     every = sum(counts.by_state().values())
     return f"{counts.current}/{every}" if every else NOTHING
+
+
+def _unobserved(found: Unobserved) -> str:
+    """Return what is not known below the control plane, in a few words; the details have more."""
+    cells = (
+        (found.namespaces, "ns", "ns"),
+        (found.inference_sets, "set", "sets"),
+        (len(found.missing_rights), "right", "rights"),
+    )
+    texts = [f"{number} {one if number == 1 else more}" for number, one, more in cells if number]
+    return ", ".join(texts + ["unlisted"] * found.unlisted) or NOTHING
 
 
 def _ready(each: ClusterEntry) -> str:
@@ -90,6 +102,8 @@ def render_cluster(each: ClusterEntry, *, colour: bool) -> Iterator[str]:
         yield field("Clock", f"seems {each.skew_seconds:+.0f} s ahead; this decides nothing")
     yield field("InferenceSets", f"{_sets(each.inference_sets)} {State.CURRENT.word}")
     yield field("Replicas", describe_replicas(each.replicas))
+    if unobserved := each.unobserved.describe():
+        yield field("Not known", unobserved)
     for package in each.packages:
         text = f"{package.name} {package.revision}: {package.namespaces} {package.state.word}"
         yield field("Package", text)
@@ -119,7 +133,7 @@ def describe_fleet_gaps(document: FleetDocument) -> Iterator[str]:
     """Yield a note for each explanation why clusters or parts of them are missing."""
     fleet = document.fleet
     if fleet.why:
-        yield f"nothing is known of the clusters: {fleet.why}"
+        yield f"not all is known of the clusters: {fleet.why}"
     for query in fleet.queries:
         if query.why:
             yield f"the query {query.query} has no complete answer ({query.result}): {query.why}"

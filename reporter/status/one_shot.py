@@ -206,22 +206,25 @@ class ClusterSource:
         await self._api.close()
 
 
+Load = Callable[[Sequence[str]], tuple[Settings, Catalogue]]
+"""Loads the configuration, with flags of a reporter that yield to those that are given."""
+
+
 class DumpSource:
-    """Reads a dump. *at*: the moment to evaluate; None is the newest time in it."""
+    """Reads a dump. *at*: the moment to evaluate; None is when it was taken."""
 
     may_lag = False
 
     def __init__(
         self,
         path: str,
-        settings: Settings,
-        catalogue: Catalogue,
+        load: Load,
         *,
         now: Callable[[], datetime],
         at: datetime | None = None,
     ) -> None:
         self.description = f"the dump {path}"
-        self._path, self._settings, self._catalogue = path, settings, catalogue
+        self._path, self._load = path, load
         self._now, self._at = now, at
 
     async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
@@ -231,23 +234,25 @@ class DumpSource:
         The first note of the answer names the moment of the evaluation. Raises ConfigurationError for a
         dump that cannot be read, or holds no object that matters.
         """
-        return OneShotStatus(self._settings, self._catalogue).answer(self._observe(target), target)
+        observations, status = self._observe(target)
+        return status.answer(observations, target)
 
     async def evaluate(self, target: Target) -> tuple[Evaluation, Sequence[str]]:
         """Read the dump as *ask* does, and return its evaluation and the notes."""
-        observations = self._observe(target)
-        status = OneShotStatus(self._settings, self._catalogue)
+        observations, status = self._observe(target)
         return status.evaluate(observations), observations.notes
 
-    def _observe(self, target: Target) -> Observations:
-        from reporter.status.dump import read_dump  # noqa: PLC0415
+    def _observe(self, target: Target) -> tuple[Observations, OneShotStatus]:
+        from reporter.status.dump import observe_dump, read_dump  # noqa: PLC0415
 
-        observations = read_dump(
-            self._path, self._settings, self._catalogue, now=self._now(), at=self._at
-        )
+        now = self._now()
+        dump = read_dump(self._path, now=now)
+        settings, catalogue = self._load(dump.end.flags if dump.end is not None else ())
+        observations = observe_dump(dump, self._path, settings, catalogue, now=now, at=self._at)
         _refuse_other_namespace(self.description, observations.snapshot, target)
         as_of = f"evaluated as of {format_time(observations.at)}"
-        return replace(observations, notes=(as_of, *observations.notes))
+        observations = replace(observations, notes=(as_of, *observations.notes))
+        return observations, OneShotStatus(settings, catalogue)
 
     async def close(self) -> None:
         """Do nothing: a dump is opened and closed by each question."""

@@ -31,7 +31,9 @@ from reporter.model.object_status import AVAILABLE
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchState
 from reporter.model.sanitize import abbreviate_list
 from reporter.model.silences import SilenceFile
+from reporter.model.times import parse_zoned_time
 from reporter.process.clock import Clock
+from reporter.rollup.desired import EXPIRATION_TIME
 from reporter.settings import Settings
 from reporter.snapshot.snapshot import Snapshot
 from reporter.store.samples import SampleStore
@@ -266,12 +268,15 @@ async def read_reported(api: RestClient, namespace: str, *, now: datetime) -> Se
     """
     Return what a reporter says in a namespace: by status objects, and by Events of the last minutes.
 
-    They may have the causes that lie elsewhere. Nothing of what cannot be read.
+    They may have the causes that lie elsewhere. Nothing of what cannot be read, or has expired by *now*.
     """
-    return (*await _read_status_objects(api, namespace), *await _read_events(api, namespace, now))
+    return (
+        *await _read_status_objects(api, namespace, now),
+        *await _read_events(api, namespace, now),
+    )
 
 
-async def _read_status_objects(api: RestClient, namespace: str) -> Sequence[str]:
+async def _read_status_objects(api: RestClient, namespace: str, now: datetime) -> Sequence[str]:
     kind = PRODUCTION_STACK_STATUSES
     timeout = WatchTiming().list_timeout
     try:
@@ -283,7 +288,7 @@ async def _read_status_objects(api: RestClient, namespace: str) -> Sequence[str]
     return [
         f"by {kind.kind} {each.metadata.name} of a reporter: {text}"
         for each in found.objects
-        if isinstance(each, ProductionStackStatus) and (text := _describe_reported(each))
+        if isinstance(each, ProductionStackStatus) and (text := _describe_reported(each, now=now))
     ]
 
 
@@ -307,7 +312,7 @@ async def _read_events(api: RestClient, namespace: str, now: datetime) -> Sequen
     return [*dict.fromkeys(lines)]
 
 
-def _describe_reported(found: ProductionStackStatus) -> str:
+def _describe_reported(found: ProductionStackStatus, *, now: datetime) -> str:
     """Return the availability that a status object states, with its cause; empty if it states none."""
     status = found.status or {}
     conditions = json_items(status, "conditions")
@@ -316,6 +321,9 @@ def _describe_reported(found: ProductionStackStatus) -> str:
     at = json_field(status, "lastEvaluationTime")
     if not isinstance(value, str) or not isinstance(at, str):
         return ""
+    expires_at = parse_zoned_time(json_field(status, EXPIRATION_TIME))
+    if expires_at is not None and expires_at <= now:
+        return f"availability unknown, as nobody has renewed what was evaluated at {at}"
     words = {"True": "available", "False": "not available"}.get(value, "availability unknown")
     because = f" ({message})" if isinstance(message, str) and message else ""
     return f"{words}{because}, evaluated at {at}"

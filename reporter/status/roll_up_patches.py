@@ -25,7 +25,7 @@ from reporter.store.written_objects import WrittenObjectStore
 OBJECTS_BETWEEN_YIELDS = 50
 
 
-Revision: TypeAlias = tuple[int, Mapping[Subject, str]]
+Revision: TypeAlias = tuple[int, Mapping[Subject, str], tuple[str, ...]]
 
 
 class _Kept(NamedTuple):
@@ -142,14 +142,19 @@ class RollUpPatches:
         desired = self.desired_of(name, found, view, now=now).status
         if desired is None:
             return None
-        evaluated_at = view.rollup.evaluated_at
-        return ObjectWrite(desired, make_patch(found, desired, evaluated_at=evaluated_at))
+        patch = make_patch(
+            found,
+            desired,
+            evaluated_at=view.rollup.evaluated_at,
+            interval=evaluation_interval(len(self._objects.objects)),
+        )
+        return ObjectWrite(desired, patch)
 
 
 def _revision_of(found: ProductionStackStatus, rollup: RollUp) -> Revision:
-    """Return what changes with what the object is about, and with what cannot be listed."""
+    """Return what changes with what the object is about, with what cannot be listed, and why."""
     record = rollup.namespaces.get(found.metadata.namespace)
     number = rollup.revision
     if record is not None and found.spec.scope is StatusScope.NAMESPACE:
         number = record.revision
-    return number, rollup.evaluation.known_subjects.unknown
+    return number, rollup.evaluation.known_subjects.unknown, rollup.missing_rights

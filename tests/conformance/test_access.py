@@ -81,3 +81,26 @@ async def test_a_review_of_nothing_is_422_and_reviews_cannot_be_listed(api):
         "exactly one of nonResourceAttributes or resourceAttributes must be specified"
     )
     assert (listed.status, listed.json["reason"]) == (405, "MethodNotAllowed")
+
+
+RULES = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
+
+
+@pytest.mark.parametrize(("who", "allowed"), [("admin", True), ("nobody", False)])
+async def test_the_rules_for_a_namespace_have_those_for_the_whole_cluster(api, who, allowed):
+    asker = api if who == "admin" else api.as_unprivileged()
+    answer = await asker.create(RULES, {"spec": {"namespace": "kube-system"}})
+    assert answer.status == 201
+    assert answer.json["kind"] == "SelfSubjectRulesReview"
+    found = [
+        each
+        for each in answer.json["status"]["resourceRules"]
+        if {"pods", "*"} & set(each["resources"]) and {"list", "*"} & set(each["verbs"])
+    ]
+    assert bool(found) is allowed
+
+
+async def test_rules_are_asked_for_in_a_namespace(api):
+    answer = await api.create(RULES, {"spec": {}})
+    assert (answer.status, answer.json["reason"]) == (400, "BadRequest")
+    assert answer.message == "no namespace on request"

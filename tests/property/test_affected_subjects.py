@@ -23,6 +23,7 @@ from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import expand_placeholders, find_subjects
 from reporter.store.store import Store
 from tests.support import source_builders
+from tests.support.builders import NOON
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.probed_stacks import BY_TYPE, STACKS, a_stack
 
@@ -53,7 +54,7 @@ def reads(snapshot: Snapshot) -> Iterator[tuple[str, Subject, ResourceKind, ApiO
     for subject in find_subjects(snapshot):
         for entry in DEFAULT_CATALOGUE.evaluated_entries(subject.layer):
             recording = RecordingSnapshot(**values)
-            request = ProbeRequest(entry.reason, subject, entry.parameters, DEFAULT_FLAGS)
+            request = ProbeRequest(entry.reason, subject, entry.parameters, DEFAULT_FLAGS, NOON)
             list(PROBES[entry.probe].evaluate(recording, request))
             for kind, each in recording.returned:
                 yield entry.reason, subject, kind, each
@@ -168,7 +169,7 @@ def verdicts(snapshot: Snapshot, subject: Subject) -> list:
         verdict
         for entry in DEFAULT_CATALOGUE.evaluated_entries(subject.layer)
         for verdict in PROBES[entry.probe].evaluate(
-            snapshot, ProbeRequest(entry.reason, subject, entry.parameters, DEFAULT_FLAGS)
+            snapshot, ProbeRequest(entry.reason, subject, entry.parameters, DEFAULT_FLAGS, NOON)
         )
     ]
 

@@ -12,6 +12,7 @@ from reporter.model.verdicts import Active
 from reporter.probes.probe import ProbeRequest
 from reporter.resources.downloads import DownloadState
 from reporter.scrape.samples import ScrapeHistory, add_scrape
+from tests.support.builders import NOON
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.downloads import CONTAINER_RUN, RULES, a_scrape_result, evaluate_download
 from tests.support.loading_pods import MODEL, REASON, TEAM, a_loading_pod, a_loading_store
@@ -116,7 +117,7 @@ def test_every_reported_value_can_be_formatted(measurements):
     ]:
         at += pause
         store.record_scrape(pod, REASON, a_scrape_result(at, speed, left))
-        question = ProbeRequest(ENTRY.reason, subject, ENTRY.parameters, DEFAULT_FLAGS)
+        question = ProbeRequest(ENTRY.reason, subject, ENTRY.parameters, DEFAULT_FLAGS, NOON)
         (verdict,) = verdicts_of_request(question, store)
         if isinstance(verdict, Active):
             reported = tuple(

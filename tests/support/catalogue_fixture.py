@@ -9,6 +9,7 @@ from reporter.model.enums import Layer, Reason
 from reporter.model.subjects import CLUSTER_SUBJECT
 from reporter.probes.probe import ProbeRequest
 from reporter.settings import load_settings
+from reporter.stories.format import START
 
 
 DEFAULT_FLAGS = load_settings(
@@ -43,5 +44,5 @@ def a_probe_request(reason: str, **flags: str) -> ProbeRequest:
     assert not unknown, f"no such flag: {unknown}"
     entry = DEFAULT_CATALOGUE[Reason(reason)]
     return ProbeRequest(
-        entry.reason, CLUSTER_SUBJECT, entry.parameters, {**DEFAULT_FLAGS, **given}
+        entry.reason, CLUSTER_SUBJECT, entry.parameters, {**DEFAULT_FLAGS, **given}, START
     )

@@ -25,7 +25,7 @@ def _page_series(pages: Mapping[str, int], *, cluster: str) -> Iterator[Json]:
     values = {("leader", ""): 1}
     values |= {("scrape_pages", f'outcome="{outcome}"'): n for outcome, n in pages.items()}
     for reason in sorted(READ_FROM_PAGES):
-        of = f'layer="x",owner="user",reason="{reason}",workload_namespace="team-a"'
+        of = f'layer="x",owner="user",reason="{reason}",workload_namespace="team-a",reads="pages"'
         values["reason_state", f'{of},state="unknown"'] = 1
     for (name, labels), value in values.items():
         series = selector(OURS + name, target).replace("{", f"{{{labels}," if labels else "{")

@@ -25,6 +25,7 @@ VARIABLES: Mapping[str, str] = {
 @dataclass(frozen=True)
 class Query:
     panel: str
+    ref: str
     type: str
     text: str
     instant: bool
@@ -42,7 +43,13 @@ def panels() -> Iterator[Json]:
 
 def queries() -> list[Query]:
     return [
-        Query(panel["title"], panel["type"], target["expr"], bool(target.get("instant")))
+        Query(
+            panel["title"],
+            target["refId"],
+            panel["type"],
+            target["expr"],
+            bool(target.get("instant")),
+        )
         for panel in panels()
         for target in panel.get("targets", ())
     ]

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from e2e.chart.alerts.case_pages import CaseCourse, Story
 from e2e.chart.dashboard.panels import ALL, DASHBOARD, Query, queries, query_of
@@ -13,8 +14,13 @@ from reporter.evaluation.finished_pass import FinishedPass
 from reporter.kube.event_record import WriteResult
 from reporter.metrics.input_collectors import PermissionReport, WatchReport
 from reporter.metrics.page import Metrics
+from reporter.rollup.fold import fold
+from reporter.rollup.records import RollUp
+from reporter.rollup.rules import RollUpInput, RollUpRules
+from reporter.settings import RollUpScope
 from tests.support.builders import NOON
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.settings import settings
 
 
 pytestmark = pytest.mark.controlplane
@@ -98,17 +104,33 @@ class _WholeMetrics(Metrics):
         self.set_findings_functions(holds_lease=lambda: True, knows_episodes=lambda: True)
         permissions = PermissionReport({("list", "pods"): False})
         self.set_permissions_function(lambda: permissions)
+        self._rollup = RollUp()
+        self.show_rollup(
+            lambda: self._rollup, RollUpScope.CLUSTER, holds_lease=lambda: True, version="1.2.3"
+        )
 
     def follow(self, finished: FinishedPass) -> Iterable[None]:
         self.count_write(WriteResult.PATCHED)
         self.count_api_request("list", 200)
         self.observe_loop_lag(0.01)
+        given = RollUpInput(**structs.asdict(finished), episodes={})
+        self._rollup = fold(
+            self._rollup, given, RollUpRules(DEFAULT_CATALOGUE, settings().flag_texts)
+        )
         return super().follow(finished)
 
 
 class _WholeCourse(CaseCourse):
     def _new_metrics(self, case: Any) -> Metrics:
         return _WholeMetrics()
+
+    def run_pass(self) -> "_WholeCourse":
+        """Run a pass whose roll-up counts the replicas of that moment."""
+        super().run_pass()
+        finished = self.steps[-1]
+        assert isinstance(finished, FinishedPass)
+        self.steps[-1] = structs.replace(finished, snapshot=self.store.snapshot())
+        return self
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +171,7 @@ def _values(found: list[Json], *labels: str) -> dict[tuple[str, ...], dict[int, 
     }
 
 
-@pytest.mark.parametrize("query", queries(), ids=lambda each: each.panel)
+@pytest.mark.parametrize("query", queries(), ids=lambda each: f"{each.panel} {each.ref}")
 def test_each_panel_has_data_while_there_is_trouble(prometheus: Prometheus, query: Query) -> None:
     middle = _minute((BEGUN + ENDS) // 2)
     if query.instant:
@@ -160,7 +182,7 @@ def test_each_panel_has_data_while_there_is_trouble(prometheus: Prometheus, quer
         assert any(value[1] != "NaN" for series in shown for value in series["values"])
 
 
-@pytest.mark.parametrize("query", queries(), ids=lambda each: each.panel)
+@pytest.mark.parametrize("query", queries(), ids=lambda each: f"{each.panel} {each.ref}")
 def test_each_panel_works_with_one_namespace_and_owner_chosen(
     prometheus: Prometheus, query: Query
 ) -> None:
@@ -184,6 +206,23 @@ def test_what_is_wrong_has_its_time_its_owner_and_nothing_that_follows_from_anot
         (pods, "qwen", owners[pods]): begun,
     }
     assert prometheus.instant(query, _minute(UNTIL)) == []
+
+
+def test_each_model_has_its_replicas_and_whether_it_is_available(prometheus: Prometheus) -> None:
+    found = [query for query in queries() if query.panel == "Replicas and availability"]
+    amid, after = _minute((BEGUN + ENDS) // 2), _minute(UNTIL - 1)
+    qwen = ("west", "team-m", "qwen")
+    for moment, expected in ((amid, [1, 0, 0]), (after, [1, 1, 1])):
+        shown = [
+            _rows(
+                prometheus.instant(query.sent(), moment),
+                "cluster",
+                "workload_namespace",
+                "inferenceset",
+            )[qwen]
+            for query in found
+        ]
+        assert shown == expected
 
 
 def test_findings_are_counted_by_owner(prometheus: Prometheus) -> None:

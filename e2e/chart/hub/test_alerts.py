@@ -67,6 +67,8 @@ def test_an_alert_knows_each_cause_of_unknown(helm: Helm) -> None:
 
 
 TARGET = {"job": NAME, "pod": "hub-0", "namespace": NAMESPACE}
+LEASE = f"{NAMESPACE}/{NAME}"
+OF_LEASE = {each.full_name for each in HUB_METRICS if "hub" in each.labels}
 
 
 def _series(pod: str = "hub-0", **values: str) -> list[Json]:
@@ -97,12 +99,15 @@ def _series(pod: str = "hub-0", **values: str) -> list[Json]:
 
 
 def _one(name: str, labels: Mapping[str, str], values: str) -> Json:
-    return {"series": selector(name, labels), "values": values}
+    """Return a series of this hub, unless the labels name another one."""
+    own = {"hub": LEASE} if name in OF_LEASE else {}
+    return {"series": selector(name, {**own, **labels}), "values": values}
 
 
 def _cluster(name: str, values: str, target: Mapping[str, str] = TARGET, **changes: str) -> Json:
     """Return the series of a cluster, which the hub calls Unknown unless it is told otherwise."""
-    labels = {"state": State.UNKNOWN.key, "owner": "platform", "silenced": "false", **changes}
+    usual = {"owner": "platform", "silenced": "false", "observed": "true"}
+    labels = {"state": State.UNKNOWN.key, **usual, **changes}
     return _one(HUB_CLUSTER.full_name, {**target, **labels, "cluster": name}, values)
 
 
@@ -111,6 +116,7 @@ def _alert(name: str, severity: str, **labels: str) -> dict[str, str]:
         "alertname": f"ProductionStack{name}",
         "severity": severity,
         "owner": "platform",
+        **({"hub": LEASE} if name.startswith("Cluster") or name == "HubWithoutAnswers" else {}),
         **labels,
     }
 
@@ -283,4 +289,37 @@ def test_a_cluster_is_still_failed_while_no_hub_answers(helm: Helm, tmp_path: Pa
     failed = _alert("ClusterFailed", **_CRITICAL, cluster="west")
     unanswered = _alert("HubWithoutAnswers", **_CRITICAL)
     firing = {gone: [failed], back - 1: [failed, unanswered], back: [], 55: []}
+    assert firing_errors(_rules(helm), series, firing, tmp_path) == ""
+
+
+def test_what_is_unknown_below_a_current_cluster_is_an_alert_of_the_platform(
+    helm: Helm, tmp_path: Path
+) -> None:
+    current = {"state": State.CURRENT.key, "code": ""}
+    series = [
+        _cluster("west", "1x60", **current, observed="false", owner="user"),
+        _cluster("east", "1x60", **current),
+        _cluster("north", "1x60", code="Silent", observed="false"),
+    ]
+    partly = _alert("ClusterPartlyUnknown", "warning", namespace=NAMESPACE, cluster="west")
+    silent = _alert("ClusterSilent", **_CRITICAL, cluster="north")
+    firing = {STALE_MINUTES: [], 55: [partly, silent]}
+    assert _firing_of_clusters(helm, tmp_path, series, firing) == ""
+
+
+def test_another_hub_in_the_same_prometheus_ends_no_alert_of_this_one(
+    helm: Helm, tmp_path: Path
+) -> None:
+    gone, other = 20, {"hub": "elsewhere/another-status-hub", "namespace": "elsewhere"}
+    series = [
+        *_series(known=f"1x{gone} stale", success=f"0+60x{gone} stale", leader=f"1x{gone} stale"),
+        _cluster("west", f"1x{gone} stale", **FAILED),
+        _one(HUB_LEADER.full_name, TARGET | other, "1x60"),
+        _one(HUB_LAST_SUCCESS.full_name, TARGET | other, "0+60x60"),
+        _one(HUB_CLUSTERS.full_name, TARGET | other | {"state": "current"}, "1x60"),
+        _cluster("east", "1x60", TARGET | other, **FAILED),
+    ]
+    failed = _alert("ClusterFailed", **_CRITICAL, cluster="west")
+    unanswered = _alert("HubWithoutAnswers", **_CRITICAL)
+    firing = {gone: [failed], 55: [failed, unanswered]}
     assert firing_errors(_rules(helm), series, firing, tmp_path) == ""

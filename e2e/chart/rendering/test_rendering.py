@@ -17,6 +17,7 @@ from e2e.chart import (
     golden,
     reasons,
     rights,
+    runbooks,
     shared,
     values_table,
 )
@@ -60,6 +61,7 @@ def test_generated_files_are_up_to_date() -> None:
     assert rights.HUB_FILE.read_text() == rights.hub_content()
     assert {file: file.read_text() for file in crds.contents()} == crds.contents()
     assert reasons.FILE.read_text() == reasons.content()
+    assert {file: file.read_text() for file in runbooks.contents()} == runbooks.contents()
     copies = {file: file.read_text() for file in (HUB_CHART / shared.FOLDER).iterdir()}
     assert copies == shared.contents()
     for readme in values_table.READMES:

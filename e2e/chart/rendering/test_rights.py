@@ -78,8 +78,8 @@ def test_status_objects_have_rights_of_their_own_and_nobody_may_create_them(helm
 
 def test_store_has_rights_of_its_own_in_the_namespace_of_the_release(helm: Helm) -> None:
     values = "--set=store.backend=healthevents,scrape.mode=direct,namespaceOverride=elsewhere"
-    limits = "--set=extraArgs={--store-max-per-node=7,--store-retention-seconds=600}"
-    objects = helm.render(CHART, values, limits)
+    flags = "--set=extraArgs={--store-max-per-node=7,--store-retention-seconds=600}"
+    objects = helm.render(CHART, values, flags)
     lease = ("elsewhere", LEASE[1])
     where = "kaito-system"
     kind = replace(HEALTH_EVENTS, namespace=where)

@@ -2,16 +2,16 @@
 {{- define "hub.rules" -}}
 {{- $hub := "productionstack_status_reporter_hub_" }}
 {{- $by := include "hub.by" (dict "root" .) }}
-{{- $on := include "hub.on" (dict "root" .) }}
+{{- $own := include "hub.own" . }}
 {{- include "hub.clusterRules" . }}
 {{- /* The series of a replica that does not lead are no zeros, but missing. Another hub in the same Prometheus does not stand
 for one that is gone. */}}
 {{- $name := "ProductionStackHubWithoutAnswers" }}
 {{- $success := print $hub "last_success_timestamp_seconds" }}
-{{- $leader := print $hub "leader" }}
-{{- include "hub.alert" (dict "root" . "name" $name "for" "5m" "severity" "critical" "owner" "platform"
+{{- $leader := printf "%sleader{%s}" $hub $own }}
+{{- include "hub.alert" (dict "root" . "name" $name "for" "5m" "severity" "critical" "owner" "platform" "labels" (dict "hub" (include "hub.identity" .))
   "why" "A hub that was seen has had no complete answer within its stale time; without a leader it asks nobody. Its own alert remembers it for ever."
-  "expr" (printf `max %s (last_over_time(%s[1d]) or %s) unless %s time() - %s <= %d or on () absent(%s)` $by $leader (include "hub.remembered" (dict "root" . "name" $name)) $on $success (.Values.staleSeconds | int64) $leader)
+  "expr" (printf `max %s (%s or ALERTS{alertname=%q,%s%s}) unless %s time() - %s <= %d or on () absent(%s)` (include "hub.by" (dict "root" . "more" (list "hub"))) $leader $name $own (include "hub.named" .) (include "hub.on" (dict "root" . "more" (list "hub"))) $success (.Values.staleSeconds | int64) $leader)
   "summary" "The hub has no complete answer of the metrics engine, so all clusters are Unknown"
   "description" "The log of the hub says why; hub_query_results_total has the results. Without any series of it, no hub leads.") }}
 {{- include "hub.alert" (dict "root" . "name" "ProductionStackHubAnswersIncomplete" "for" "10m" "severity" "warning" "owner" "platform"
@@ -32,12 +32,12 @@ for one that is gone. */}}
 {{- $series := "productionstack_status_reporter_" }}
 {{- include "hub.alert" (dict "root" . "name" "ProductionStackHubRightMissing" "for" "5m" "severity" "critical" "owner" "platform"
   "why" "A permission that the hub needs and has not. A reporter elsewhere has this metric too: that of a hub is of a target that also shows whether the hub leads."
-  "expr" (printf "max %s (%smissing_rights and ignoring (verb, resource) %s) == 1" (include "hub.by" (dict "root" . "more" (list "verb" "resource"))) $series $leader)
+  "expr" (printf "max %s (%smissing_rights and ignoring (verb, resource, hub) %s) == 1" (include "hub.by" (dict "root" . "more" (list "verb" "resource"))) $series $leader)
   "summary" `The hub may not {{ $labels.verb }} {{ $labels.resource }}`
   "description" "The RBAC permission is missing. permissions in /status and the log of the hub say what cannot be done without it.") }}
 {{- include "hub.alert" (dict "root" . "name" "ProductionStackHubRightsUnknown" "for" "15m" "severity" "warning" "owner" "platform"
   "why" "Permissions of the hub of which the last review failed."
-  "expr" (printf "max %s (%sunknown_rights and %s) > 0" $by $series $leader)
+  "expr" (printf "max %s (%sunknown_rights and ignoring (hub) %s) > 0" $by $series $leader)
   "summary" `{{ $value }} permissions of the hub cannot be reviewed`
   "description" "The API server does not answer its SelfSubjectAccessReviews. permissions in /status names them.") }}
 {{- end -}}
@@ -46,6 +46,7 @@ for one that is gone. */}}
 what ends by itself, such as two reporters that overlap, is no alert; and it fires on until the clusters are known again. */}}
 {{- define "hub.clusterRules" -}}
 {{- $hub := "productionstack_status_reporter_hub_" }}
+{{- $own := include "hub.own" . }}
 {{- $for := printf "%ds" (max 300 (add (.Values.staleSeconds | int64) 60)) }}
 {{- $list := "kubectl get productionstackclusters has all of them, and so has the status command with --from=hub." }}
 {{- range $rule := list
@@ -54,12 +55,24 @@ what ends by itself, such as two reporters that overlap, is no alert; and it fir
   (list "Silent" `code=~"Silent|NeverReported|NotConfirmed"` "A cluster of which nothing is known."
     "is silent" (print "Nothing is known of its production stack. Look at its reporter, and at what sends its series. " $list))
   (list "Duplicate" `code=~"DuplicateCluster|NoClusterUID|NoState"` "A cluster whose labels or series contradict each other."
-    "cannot be told from another one" (print "Its labels or series contradict each other, so that it is Unknown. " $list)) }}
+    "cannot be told from another one" (print "Its labels or series contradict each other, so that it is Unknown. " $list))
+  (list "PartlyUnknown" `code="",observed="false"` "A cluster that reports that a part of it is Unknown, or that permissions are missing, whatever its state is."
+    "is partly Unknown" "Its reporter cannot read all that it needs. The details of the cluster name what is Unknown and the permissions that are missing." "warning") }}
 {{- $name := print "ProductionStackCluster" (first $rule) }}
-{{- include "hub.alert" (dict "root" $ "name" $name "for" $for "severity" "critical" "owner" ""
+{{- $severity := default "critical" (index (append $rule "") 5) }}
+{{- include "hub.alert" (dict "root" $ "name" $name "for" $for "severity" $severity "owner" (eq $severity "critical" | ternary "" "platform") "labels" (dict "hub" (include "hub.identity" $))
   "why" (index $rule 2)
-  "expr" (printf `max by (cluster, owner) (%scluster{%s} or ALERTS{alertname=%q,alertstate="firing"} unless on () %sclusters)` $hub (index $rule 1) $name $hub)
+  "expr" (printf `max by (cluster%s) (%scluster{%s,%s} or ALERTS{alertname=%q,alertstate="firing",%s} unless on () %sclusters{%s})` (eq $severity "critical" | ternary ", owner" "") $hub (index $rule 1) $own $name $own $hub $own)
   "summary" (print `The production stack of cluster {{ $labels.cluster }} ` (index $rule 3))
   "description" (index $rule 4)) }}
 {{- end }}
+{{- end -}}
+
+{{/* The Lease of the hub, NAMESPACE/NAME, which its series and alerts have as label: several hubs may be in one Prometheus. */}}
+{{- define "hub.identity" -}}
+{{ include "hub.namespace" . }}/{{ include "hub.lease" . }}
+{{- end -}}
+
+{{- define "hub.own" -}}
+hub={{ include "hub.identity" . | quote }}
 {{- end -}}

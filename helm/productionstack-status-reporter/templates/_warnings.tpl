@@ -55,3 +55,13 @@
 {{- end }}
 {{- end }}
 {{- end -}}
+
+{{/* The commands that remove what helm does not: objects that the process or users have created. */}}
+{{- define "reporter.leftovers" -}}
+{{- if ne (include "reporter.store" .) "none" }}
+  kubectl delete {{ include "reporter.storeResource" . }} -n {{ .Release.Namespace }} -l app.kubernetes.io/managed-by={{ include "reporter.program" . }}
+{{- end }}
+{{- if (default dict .Values.statusObjects).enabled }}
+  kubectl delete productionstackstatuses.reporter.productionstack.kaito.sh --all --all-namespaces
+{{- end }}
+{{- end -}}

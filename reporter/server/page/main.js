@@ -16,6 +16,7 @@ import {
   showEvaluated,
   showFleet,
   showNotices,
+  rightsNotices,
   unlistedNotices,
 } from "./view/summary.js";
 import { Tree } from "./view/tree.js";
@@ -119,7 +120,8 @@ class Page {
       showNotices(fleetNotices(status.fleet));
     } else {
       showCluster(status.cluster, this.isOutdated);
-      showNotices(unlistedNotices(status.cluster?.unlistedLayers ?? []));
+      const { unlistedLayers = [], unobserved = {} } = status.cluster ?? {};
+      showNotices([...unlistedNotices(unlistedLayers), ...rightsNotices(unobserved.missingRights ?? [])]);
     }
     this.causes.show(roots, receivedAt, this.nothingText());
     this.drawSelected();

@@ -233,6 +233,70 @@ async def test_reviews_that_fail_leave_what_was_known_and_say_so(
         await until(lambda: not review.states.pending)
 
 
+# ------------------------------------------------------------ the rules
+
+
+RULES = "selfsubjectrulesreviews"
+OFTEN = ReviewTiming(
+    interval=NEVER,
+    retry_interval=NEVER,
+    forbidden_interval=NEVER,
+    confirmation=SOON,
+    rules_interval=SOON,
+)
+
+
+def looks_at_rules(server: DevCluster) -> int:
+    return sum(path.endswith(RULES) for _, path in server.requests)
+
+
+async def test_a_permission_that_is_taken_away_is_noticed_by_the_rules_without_a_refusal(
+    server: DevCluster, api: RestClient
+):
+    async with reviewing(api, OFTEN) as review:
+        await reviewed(review)
+        server.deny("watch", "", "pods", "")
+        server.deny("create", "", "events", "kube-system")
+        wanted = {Permission("watch", "", "pods"), CREATE}
+        await until(lambda: review.states.missing == wanted)
+
+
+async def test_rules_that_stay_as_they_are_take_one_request_a_namespace_and_no_review(
+    server: DevCluster, api: RestClient
+):
+    async with reviewing(api, OFTEN) as review:
+        await reviewed(review)
+        before = looks_at_rules(server)
+        assert before == 1, "events in kube-system are all that is needed in a namespace"
+        await until(lambda: looks_at_rules(server) >= before + 5)
+        assert reviews(server) == len(NEEDED)
+
+
+async def test_after_a_change_of_the_rules_all_are_reviewed_twice(
+    server: DevCluster, api: RestClient
+):
+    """The second time another API server may know what the first one did not."""
+    async with reviewing(api, OFTEN) as review:
+        await reviewed(review)
+        server.deny("delete", "", "pods")
+        await until(lambda: reviews(server) >= 3 * len(NEEDED))
+        looks = looks_at_rules(server)
+        await until(lambda: looks_at_rules(server) >= looks + 3)
+        assert reviews(server) == 3 * len(NEEDED)
+
+
+async def test_rules_that_cannot_be_read_prove_nothing(server: DevCluster, api: RestClient):
+    async with reviewing(api, OFTEN) as review:
+        await reviewed(review)
+        rule = server.faults.add(UNABLE, path=RULES)
+        looks = looks_at_rules(server)
+        await until(lambda: looks_at_rules(server) >= looks + 3)
+        assert reviews(server) == len(NEEDED)
+        server.deny("list", "", "pods")
+        server.faults.clear(rule)
+        await until(lambda: review.states.missing == {LIST_PODS})
+
+
 # ------------------------------------------------------------ the log lines
 
 

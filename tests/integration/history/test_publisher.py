@@ -6,6 +6,7 @@ import pytest
 
 from devcluster.http.faults.rules import (
     CutConnection,
+    status_response,
 )
 from devcluster.server import DevCluster
 from reporter.kinds.health_events import StoreLimits, subject_text
@@ -96,6 +97,20 @@ async def test_nothing_is_written_before_the_objects_are_listed(
         store.listed()
         await store.until_phases("clusterIstio Active")
         assert store.is_up
+
+
+async def test_nothing_is_written_before_the_episodes_of_a_predecessor_are_known(
+    server: DevCluster, api: RestClient
+):
+    unable = status_response(503, "ServiceUnavailable", "unable")
+    fault = server.faults.add(unable, method="GET", path="/events")
+    async with running_store(server, api) as store:
+        store.events.set_verdicts(an_active_verdict(ISTIO))
+        await store.advance(SETTLED)
+        await asyncio.sleep(1)
+        assert store.writes("POST") == 0
+        server.faults.clear(fault)
+        await store.until_phases("clusterIstio Active")
 
 
 async def test_object_of_a_create_without_an_answer_is_found(server: DevCluster, api: RestClient):

@@ -35,6 +35,7 @@ async def test_objects_get_the_state_of_their_cluster(server, engine, tmp_path):
             "Ready",
             "Reconciling",
             "Stalled",
+            "Observed",
         }
 
 

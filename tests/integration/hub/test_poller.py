@@ -14,7 +14,8 @@ from tests.support.settings import settings
 from tests.support.stubs.metrics_engine import body, running_engine, success
 
 
-CLUSTERS, TROUBLE, REVISIONS = QueryName
+CLUSTERS, TROUBLE, REVISIONS, HISTORY = QueryName
+OF_A_ROUND = (CLUSTERS, TROUBLE, REVISIONS)
 
 
 class ShiftedClock(Clock):
@@ -67,7 +68,7 @@ async def test_three_queries_of_one_time():
     assert "time" not in forms[0]
     assert [form["time"] for form in forms[1:]] == [f"{NOON:.3f}"] * 2
     assert [form.get("limit") for form in forms] == [None, str(SERIES_LIMIT), str(SERIES_LIMIT)]
-    assert results == Counter((name, QueryResult.COMPLETE) for name in QueryName)
+    assert results == Counter((name, QueryResult.COMPLETE) for name in OF_A_ROUND)
     assert [each.result for each in poller.entries] == [QueryResult.COMPLETE] * 3
 
 
@@ -139,3 +140,22 @@ async def test_the_cluster_label_is_that_of_the_flag():
         answers = await poller.ask()
     assert set(answers.clusters.reports) == {"east"}
     assert "by (prometheus,package" in engine.queries[2]
+
+
+async def test_the_history_is_asked_for_once_and_says_when_each_cluster_was_last_there():
+    async with asking("--hub-forget-seconds=604800") as (poller, engine, results, _):
+        answers = await poller.ask(with_history=True)
+        assert (await poller.ask()).history is None
+    assert answers.history == {"prod": 0.0, "west": 0.0}
+    (query,) = (each for each in engine.queries if "max_over_time" in each)
+    assert "[604800s:1800s]" in query
+    assert results[HISTORY, QueryResult.COMPLETE] == 1
+
+
+async def test_a_history_that_fails_is_none():
+    async with asking() as (poller, engine, results, _):
+        engine.replies["max_over_time"] = body(success([], warnings=["partial"]))
+        answers = await poller.ask(with_history=True)
+    assert answers.clusters is not None
+    assert answers.history is None
+    assert results[HISTORY, QueryResult.PARTIAL] == 1

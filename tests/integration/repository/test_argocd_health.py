@@ -87,3 +87,18 @@ def test_the_message_says_what_blocks(lua):
         if each["type"] == "Stalled":
             each |= {"reason": "inferencesetModelPodsNotReady", "message": "no pod"}
     assert health(lua, found) == ("Degraded", "inferencesetModelPodsNotReady: no pod")
+
+
+@pytest.mark.parametrize(
+    ("until", "expected"),
+    [("2999-01-01T00:00:00Z", "Healthy"), ("2026-01-01T12:15:00Z", "Unknown")],
+)
+def test_a_status_that_nobody_renews_is_unknown(lua, until, expected):
+    found = an_object(State.CURRENT)
+    found["status"] |= {"lastEvaluationTime": "2026-01-01T12:00:00Z", "expirationTime": until}
+    status, message = health(lua, found)
+    assert status == expected
+    if status == "Unknown":
+        assert message == (
+            "Nobody renews the status; the last state, of 2026-01-01T12:00:00Z, was Current"
+        )

@@ -161,6 +161,24 @@ def test_the_fast_tests_run_on_the_python_of_the_image_before_each_release():
     assert f"ARG BASE=python:{version}-" in (ROOT / "Dockerfile").read_text()
 
 
+def test_make_says_what_it_does_before_each_step_that_is_silent(tmp_path):
+    made = f"VENV={tmp_path / 'venv'}"
+    printed = subprocess.run(
+        ["make", "--dry-run", "-f", ROOT / "Makefile", "run", made],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    lines = printed.stdout.splitlines()
+    silent = [number for number, line in enumerate(lines) if "pip install --quiet" in line]
+    assert len(silent) == 2
+    assert all(any("echo" in line for line in lines[max(0, n - 2) : n]) for n in silent)
+    started = next(number for number, line in enumerate(lines) if "-m devcluster" in line)
+    assert "echo" in lines[started - 1]
+
+
 def test_dependencies_and_base_are_audited_each_week_and_when_they_change():
     content = yaml.safe_load((ROOT / ".github/workflows/audit.yaml").read_text())
     assert content[True]["schedule"]

@@ -64,7 +64,7 @@ class ScraperFixture:
 
     def verdict(self, model: str) -> str:
         subject = Subject(Layer.MODELDEPLOYMENT, TEAM, model)
-        question = ProbeRequest(ENTRY.reason, subject, ENTRY.parameters, DEFAULT_FLAGS)
+        question = ProbeRequest(ENTRY.reason, subject, ENTRY.parameters, DEFAULT_FLAGS, NOON)
         (found,) = verdicts_of_request(question, self.store)
         if isinstance(found, Active):
             return " ".join(f"{t.cause.object.name}={t.cause.code}" for t in found.troubles)

@@ -15,6 +15,7 @@ from reporter.model.redact import REMOVED
 from tests.integration.status.asking import (
     MODEL_POD,
     Ended,
+    add_reporter_pod,
     ask,
     ask_about,
     running,
@@ -95,7 +96,7 @@ async def test_it_is_read_page_by_page(
     path, _ = await dumped(server, tmp_path)
     assert documents(path)[:-1] == expected
     asked = [query for _, query in list(server.requests)[before:]]
-    lists = [query for query in asked if query.startswith("/api/v1/pods")]
+    lists = [each for each in asked if each.startswith("/api/v1/pods") and "label" not in each]
     assert len(lists) > 1, asked
     assert all("limit=2" in query for query in lists), lists
 
@@ -195,6 +196,19 @@ async def test_a_dump_is_of_when_it_was_taken(server: DevCluster, tmp_path: Path
     assert by_pipe.out.split() == ["cluster", "team-a"]
 
 
+async def test_the_flags_of_the_reporter_are_in_the_dump(server: DevCluster, tmp_path: Path):
+    add_reporter_pod(server, "127.0.0.1:8082", keda="other")
+    path, ended = await dumped(server, tmp_path)
+    assert "flags are those of pod kaito-system/reporter-0" in ended.err
+    assert "--keda-namespace=other" in end_of(path).flags
+    config = server.write_kubeconfig(tmp_path / "kubeconfig")
+    shown = await ask("status", f"--from=file:{path}", "-o", "json")
+    live = await ask("status", "--from=cluster", f"--kubeconfig={config}", "-o", "json")
+    assert "flags are those of the reporter in the dump, unless given here" in shown.err
+    found, expected = (json.loads(each.out)["cluster"]["components"] for each in (shown, live))
+    assert found == expected
+
+
 async def test_objects_that_were_taken_out_of_a_dump_are_not_taken_for_absent(
     server: DevCluster, tmp_path: Path
 ):
@@ -247,7 +261,7 @@ async def test_a_dump_that_is_cut_off_is_refused(server: DevCluster, tmp_path: P
 async def test_a_dump_that_fails_before_its_end_is_refused(server: DevCluster, tmp_path: Path):
     server.faults.add(status_response(503, "ServiceUnavailable", "away"))
     path, ended = await dumped(server, tmp_path)
-    assert (ended.code, "the cluster cannot be read" in ended.err) == (1, True)
+    assert (ended.code, "the API server cannot be asked" in ended.err) == (1, True)
     refused = await ask("status", f"--from=file:{path}")
     assert (refused.code, "it ends at line 1 before the end of the dump" in refused.err) == (
         2,

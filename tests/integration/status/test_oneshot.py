@@ -18,11 +18,10 @@ from reporter.model.states import State
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
 from reporter.process.clock import Clock
 from reporter.settings.errors import ConfigurationError
-from reporter.status.dump import read_dump
 from reporter.status.one_shot import OneShotStatus
 from reporter.status.one_shot_cluster import Observations, read_cluster, read_reported
 from reporter.status.source import Target
-from tests.integration.status.single_look import evaluate_once
+from tests.integration.status.single_look import evaluate_once, observe_once
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.settings import settings
 from tests.support.status_objects import CRD
@@ -91,7 +90,7 @@ def example() -> list[dict]:
 
 
 def from_dump(path: str) -> Observations:
-    return read_dump(path, SETTINGS, DEFAULT_CATALOGUE, now=NOW + timedelta(days=30))
+    return observe_once(path, SETTINGS, DEFAULT_CATALOGUE, now=NOW + timedelta(days=30))
 
 
 # ------------------------------------------------------------ a cluster
@@ -261,7 +260,7 @@ async def test_a_dump_of_a_cluster_and_the_cluster_give_the_same(
     # Of a kind without objects, a typed list says so.
     empty = {"apiVersion": "cilium.io/v2", "kind": "CiliumNetworkPolicyList", "items": []}
     (tmp_path / "policies.json").write_text(json.dumps(empty))
-    dumped = evaluated(read_dump(str(tmp_path), SETTINGS, DEFAULT_CATALOGUE, now=Clock().now()))
+    dumped = evaluated(observe_once(str(tmp_path), SETTINGS, DEFAULT_CATALOGUE, now=Clock().now()))
     assert dumped.subjects == live.subjects
     assert findings(dumped) == findings(live)
     assert unknown(dumped) == unknown(live)
@@ -305,12 +304,16 @@ async def test_trouble_in_the_one_namespace_that_may_be_read_is_seen(
     assert "inferencesetModelPodsNotReady" in troubles(evaluated(found))
 
 
+EXPIRED = NOW + timedelta(minutes=15)
+
+
 async def test_what_a_reporter_says_in_the_namespace_is_told_where_the_control_plane_is_not_seen(
     server: DevCluster, api: RestClient
 ):
     said = {
         "observedGeneration": 1,
         "lastEvaluationTime": "2026-11-22T12:00:00Z",
+        "expirationTime": "2026-11-22T12:15:00Z",
         "conditions": [
             {"type": "Available", "status": "False", "message": "qwen: clusterBBRNotReady: out."}
         ],
@@ -330,6 +333,10 @@ async def test_what_a_reporter_says_in_the_namespace_is_told_where_the_control_p
             " clusterBBRNotReady: out.), evaluated at 2026-11-22T12:00:00Z"
         )
     ]
+    (told,) = await read_reported(api, "team-a", now=EXPIRED)
+    assert told.endswith(
+        "availability unknown, as nobody has renewed what was evaluated at 2026-11-22T12:00:00Z"
+    )
     server.deny("list", "reporter.productionstack.kaito.sh")
     assert list(await read_reported(api, "team-a", now=NOW)) == []
 

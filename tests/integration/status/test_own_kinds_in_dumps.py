@@ -10,8 +10,7 @@ import pytest
 
 from reporter.evaluation.evaluation import Evaluation
 from reporter.model.subjects import FindingKey
-from reporter.status.dump import read_dump
-from tests.integration.status.single_look import evaluate_once
+from tests.integration.status.single_look import evaluate_once, observe_once
 from tests.support.own_reasons import HARNESS, REASON, a_reason, an_overlay, own_catalogue
 from tests.support.settings import settings
 
@@ -38,7 +37,7 @@ def state_of(folder: Path, objects: list[dict], **limits: str) -> str:
     items = [namespace, empty, *objects]
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     found = evaluate_once(
-        read_dump(str(path), settings(), catalogue, now=NOW), settings(), catalogue
+        observe_once(str(path), settings(), catalogue, now=NOW), settings(), catalogue
     )
     return _state(found)
 

@@ -198,6 +198,9 @@ async def test_the_cluster_is_silenced_in_the_map_that_the_reporter_mounts(
     assert [each["reason"] for each in found["holdsBack"]] == [KAITO_REASON]
     shown = await ask_about(server, tmp_path, "status", "cluster", "--from=cluster")
     assert "Silenced" in shown.out
+    dump = tmp_path / "stack.yaml"
+    dump.write_text((await ask_about(server, tmp_path, "dump")).out)
+    assert await listed(server, tmp_path, f"--from=file:{dump}") == [found]
     await silence(server, tmp_path, "team-a/qwen", POD_REASON, UNTIL, WHY, "--apply", "--file")
     assert [each["scope"] for each in await listed(server, tmp_path)] == ["cluster", "team-a/qwen"]
     again = await silence(server, tmp_path, *words, "--replace", "--by=bob")

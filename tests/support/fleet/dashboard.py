@@ -19,3 +19,10 @@ def _queries(found: Any) -> Iterator[str]:
 
 
 QUERIES = tuple(_queries(json.loads(EXAMPLE.read_text("utf-8"))))
+
+
+def query_of(panel: str) -> str:
+    """Return the query of the panel with this title."""
+    every = json.loads(EXAMPLE.read_text("utf-8"))["panels"]
+    (found,) = (each["targets"][0]["expr"] for each in every if each["title"] == panel)
+    return str(found)

@@ -64,7 +64,8 @@ class Rounds:
     """
     A hub whose objects get their status at once. *seconds*: since the first start, of all clocks.
 
-    *answered_at*: when the last complete answer came to this process.
+    *answered_at*: when the last complete answer came to this process. *last_there*: when the engine last had
+    series of a label.
     """
 
     rules: FleetRules = field(default_factory=FleetRules)
@@ -72,6 +73,7 @@ class Rounds:
     fleet: Fleet = field(default_factory=Fleet)
     seconds: float = 0.0
     answered_at: datetime | None = None
+    last_there: dict[str, float] = field(default_factory=dict)
 
     @property
     def now(self) -> datetime:
@@ -84,7 +86,15 @@ class Rounds:
     def ask(self, *sources: SourceSeries) -> None:
         """Play a round with complete answers."""
         self.answered_at = self.now
-        self.fold(answers_of(sources, time=NOON + self.seconds))
+        self.last_there |= {each.label: self.seconds for each in sources if each.label}
+        answers = answers_of(sources, time=NOON + self.seconds)
+        if self.rules.engage is Engage.SEEN and not self.fleet.remembers:
+            answers = answers._replace(history=self._history())
+        self.fold(answers)
+
+    def _history(self) -> Mapping[str, float]:
+        ages = {label: self.seconds - at for label, at in self.last_there.items()}
+        return {label: age for label, age in ages.items() if age <= self.rules.forget}
 
     def fail(self) -> None:
         """Play a round without a complete answer."""

@@ -32,7 +32,7 @@ class SourceSeries:
 
     *namespaces*: states of workload namespaces that are not Current. *packages*: numbers of namespaces
     by package, revision and state. *silenced_until*: when the silence of what blocks the cluster, or a
-    namespace, ends.
+    namespace, ends. *unobserved*: numbers by what is not observed. *rights*: permissions that are missing.
     """
 
     label: str = "prod"
@@ -46,6 +46,8 @@ class SourceSeries:
     namespaces: Mapping[str, State] = field(default_factory=dict)
     packages: Mapping[tuple[str, str, State], int] = field(default_factory=dict)
     silenced_until: Mapping[str, float] = field(default_factory=dict)
+    unobserved: Mapping[str, int] = field(default_factory=dict)
+    rights: tuple[str, ...] = ()
 
     def _sample(self, metric: str, value: float | str = 1, **labels: str) -> SeriesSample:
         name = {"cluster": self.label} if self.label else {}
@@ -60,6 +62,10 @@ class SourceSeries:
             yield self._sample("inferencesets", self.counts.get(state, 0), state=state.key)
         yield self._sample("replicas", 4, count="desired")
         yield self._sample("replicas", 4, count="ready")
+        for what, number in self.unobserved.items():
+            yield self._sample("unobserved", number, what=what)
+        for right in self.rights:
+            yield self._sample("missing_rights", right=right)
         yield self._sample("cluster_info", version=self.version)
         uid = {"cluster_uid": self.uid} if self.uid else {}
         yield self._sample("evaluated_timestamp_seconds", self.evaluated, **uid)

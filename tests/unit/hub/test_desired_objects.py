@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from reporter.model.states import State
+from reporter.status.fleet_table import HEAD, fleet_rows
 from tests.support.fleet.rounds import Rounds, a_cluster
 from tests.support.fleet.series import NOON, SourceSeries
 
@@ -79,3 +80,30 @@ def test_both_labels_of_a_cluster_are_named():
         assert entry.other_labels == ("prod", "west")
         assert entry.blocking is not None
         assert "with the UID uid-1 has the cluster labels prod, west" in entry.blocking.message
+
+
+def test_ages_count_from_nothing():
+    rounds = Rounds().engage(a_cluster())
+    rounds.ask(SourceSeries())
+    rounds.ask(SourceSeries(evaluated=NOON + 1))
+    entry = rounds.entry()
+    assert (entry.in_state_seconds, entry.last_update_age_seconds) == (0, 0)
+
+
+def test_what_is_unknown_below_a_current_cluster_is_a_condition():
+    source = replace(
+        SourceSeries(), counts={State.CURRENT: 1, State.UNKNOWN: 3}, rights=("list pods",)
+    )
+    rounds = rounds_of(source, until=60)
+    status = status_of(rounds)
+    (observed,) = (each for each in status["conditions"] if each["type"] == "Observed")
+    assert (status["state"], observed["status"]) == ("Current", "False")
+    assert observed["message"] == (
+        "Unknown below: 3 InferenceSets; missing permissions: list pods"
+    )
+    document = rounds.view().document(*rounds.view().clusters())
+    (row,) = fleet_rows(document, wide=False)
+    assert dict(zip(HEAD, row, strict=True))["UNKNOWN"] == "3 sets, 1 right"
+    rounds = rounds_of(SourceSeries(), until=60)
+    (observed,) = (e for e in status_of(rounds)["conditions"] if e["type"] == "Observed")
+    assert observed["status"] == "True"

@@ -20,13 +20,17 @@ from reporter.metrics.declarations import (
     ROLLUP_CLUSTER_INFO,
     ROLLUP_EVALUATED,
     ROLLUP_INFERENCE_SETS,
+    ROLLUP_MISSING_RIGHTS,
     ROLLUP_PACKAGE_INFO,
     ROLLUP_REPLICAS,
     ROLLUP_SILENCED_UNTIL,
     ROLLUP_STATE,
+    ROLLUP_UNOBSERVED,
 )
+from reporter.metrics.rollups import UNKNOWN_NAMESPACES, UNLISTED_LAYERS
 from reporter.model.fleet_status import Dropped
 from reporter.model.states import State
+from reporter.model.status_document import Unobserved
 from reporter.rollup.records import NO_COUNTS
 from tests.support.fleet.series import NOON, SeriesSample, SourceSeries, all_clusters, series_of
 
@@ -48,12 +52,16 @@ def test_names_and_labels_are_those_of_the_metrics():
         labels.CLUSTER_INFO: ROLLUP_CLUSTER_INFO,
         labels.SILENCED_UNTIL: ROLLUP_SILENCED_UNTIL,
         labels.EVALUATED: ROLLUP_EVALUATED,
+        labels.UNOBSERVED: ROLLUP_UNOBSERVED,
+        labels.MISSING_RIGHTS: ROLLUP_MISSING_RIGHTS,
     }
     assert {labels.PREFIX + name: each.full_name for name, each in found.items()} == {
         each.full_name: each.full_name for each in found.values()
     }
     own = {label for each in found.values() for label in each.labels}
     assert own | {labels.NAME} == labels.METRIC_LABELS
+    whats = (labels.UNKNOWN_NAMESPACES, labels.UNLISTED_LAYERS)
+    assert whats == (UNKNOWN_NAMESPACES, UNLISTED_LAYERS)
     assert [*STATES] == ["current", "in_progress", "unknown", "failed", "terminating"]
 
 
@@ -230,3 +238,19 @@ def test_revisions_by_cluster():
     }
     series = series_of(replace(SourceSeries(), packages=packages).revisions())
     assert gather_revisions(series, "cluster") == {"prod": packages}
+
+
+def test_what_a_source_does_not_know_of_its_cluster():
+    source = SourceSeries(
+        counts={State.CURRENT: 1, State.UNKNOWN: 2},
+        unobserved={"namespaces": 1, "layers": 1},
+        rights=("watch pods", "list pods"),
+    )
+    (report,) = gather(source).reports["prod"].values()
+    assert report.unobserved == Unobserved(
+        namespaces=1, inference_sets=2, unlisted=True, missing_rights=("list pods", "watch pods")
+    )
+    (report,) = gather(SourceSeries()).reports["prod"].values()
+    assert report.unobserved == Unobserved()
+    (report,) = gather(SourceSeries(counts={})).reports["prod"].values()
+    assert report.unobserved == Unobserved(unlisted=True), "numbers that are not reported"

@@ -6,14 +6,16 @@ from datetime import timedelta
 from itertools import product
 
 import pytest
+from msgspec import structs
 
 from reporter.evaluation.evaluation import Evaluation
 from reporter.kube.event_record import WriteResult
 from reporter.metrics.declarations import FINDING_LABELS, METRICS
-from reporter.metrics.index import STATE_NAMES
 from reporter.metrics.input_collectors import PermissionReport
 from reporter.metrics.page import Metrics
+from reporter.metrics.state_collector import ALWAYS_SHOWN
 from reporter.model.enums import ClosedConnection, Layer, TroubleKind
+from reporter.model.status_document import UnlistedLayer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from tests.support.builders import (
     a_catalogue,
@@ -56,7 +58,7 @@ def test_every_reason_of_the_catalogue_is_zero_from_the_start():
     found = [s for s in page.samples if s.name == f"{PREFIX}reason_state"]
     wanted = {e.reason for e in DEFAULT_CATALOGUE.entries.values() if not e.is_ready_reason}
     shown = sorted((s.labels["reason"], s.labels["state"]) for s in found)
-    assert shown == sorted(product(wanted, STATE_NAMES))
+    assert shown == sorted(product(wanted, ALWAYS_SHOWN))
     assert {s.value for s in found} == {0.0}
 
 
@@ -136,7 +138,7 @@ def test_labels_come_from_closed_sets_and_from_names_of_namespaces_and_inference
     page = after(play.set_verdicts(an_active_verdict(PODS, a_trouble("pod-6c9f-x2"))), metrics)
     names = {name for sample in page.samples for name in sample.labels}
     of_subjects = {"layer", "reason", "owner", "workload_namespace", "inferenceset", "state"}
-    of_subjects |= {"severity"}
+    of_subjects |= {"severity", "reads"}
     of_process = {"kind", "result", "cause", "le", "version", "python_version"}
     assert names <= of_subjects | of_process
     assert "6c9f" not in page.text
@@ -269,7 +271,11 @@ def test_the_page_shows_exactly_the_declared_metrics():
     everything = {"namespace": "team-m", "reasons": ["all"], "until": "2026-12-01"}
     out = BAD_IMAGE | {"Deployment kaito-system/body-based-router": {"replicas": 0}}
     replay = stack_after(out, given=FULLY_REPORTED, silences=[everything], until="1h")
-    show_rollup(metrics, replay.rollup)
+    unlisted = (UnlistedLayer(layer=Layer.MODELDEPLOYMENT, why="forbidden"),)
+    assert replay.rollup.cluster is not None
+    cluster = structs.replace(replay.rollup.cluster, unlisted=unlisted)
+    rights = ("list pods",)
+    show_rollup(metrics, structs.replace(replay.rollup, cluster=cluster, missing_rights=rights))
     metrics.set_findings_functions(holds_lease=lambda: True, knows_episodes=lambda: True)
     metrics.show_store(list)
     metrics.on_episode_end(PODS, MILLISECOND)

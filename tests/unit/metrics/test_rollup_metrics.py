@@ -3,17 +3,19 @@
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 from prometheus_client.parser import text_string_to_metric_families
 
 from reporter.controller.scrape_config import scraping_reasons
 from reporter.evaluation.registry import SPECS
+from reporter.metrics import declarations
 from reporter.metrics.page import Metrics
 from reporter.rollup.fold import fold
 from reporter.rollup.records import RollUp
 from reporter.settings import RollUpScope
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
-from tests.support.rollups import model_outage, show_rollup, stack_after
+from tests.support.rollups import BAD_IMAGE, model_outage, show_rollup, stack_after
 from tests.unit.metrics.metrics_page import MetricsPage
 
 
@@ -225,3 +227,56 @@ def test_subjects_that_cannot_be_listed_are_not_counted_as_zero():
 )
 def test_a_follower_and_a_reporter_told_so_have_none(how):
     assert series(model_outage(), **how) == {}
+
+
+def test_what_is_unknown_below_the_cluster_has_series_only_then():
+    assert not [each for each in series(stack_after()) if each[0] == "unobserved"]
+    found = series(stack_after(watch={"gateways": "lost"}, until="5m"), RollUpScope.CLUSTER)
+    assert labelled(found, "unobserved", what="namespaces") == 2
+    found = series(stack_after(watch={"inferencesets": "lost"}, until="5m"), RollUpScope.CLUSTER)
+    assert labelled(found, "unobserved", what="layers") == 1
+    state = {"scope": "cluster", "workload_namespace": "", "state": "current"}
+    assert labelled(found, "state", **state) == 1, "the control plane is well"
+    assert not [each for each in found if each[0] == "replicas"], "a sum of some is none of all"
+
+
+def test_missing_permissions_are_those_of_the_roll_up():
+    replay = stack_after()
+    replay.rollup = replace(replay.rollup, missing_rights=("list pods", "watch pods"))
+    found = series(replay, RollUpScope.CLUSTER)
+    assert {each[1:] for each in found if each[0] == "missing_rights"} == {
+        (("right", "list pods"),),
+        (("right", "watch pods"),),
+    }
+    assert not [each for each in series(replay, leading=False) if each[0] == "missing_rights"]
+
+
+def models(replay, **how) -> dict[str, dict[str, float]]:
+    """Return the numbers of each InferenceSet, by its name."""
+    metrics = Metrics(DEFAULT_CATALOGUE, list)
+    found: dict[str, dict[str, float]] = {}
+    show_rollup(metrics, replay.rollup, RollUpScope.CLUSTER, **how)
+    for family in text_string_to_metric_families(metrics.render().decode()):
+        for sample in family.samples:
+            if "_inferenceset_" in sample.name and "workload_namespace" in sample.labels:
+                what = sample.labels.get("count", "available")
+                found.setdefault(sample.labels["inferenceset"], {})[what] = sample.value
+    return found
+
+
+def test_each_model_has_its_replicas_and_whether_it_is_available():
+    well = {"desired": 1, "ready": 1, "available": 1}
+    assert models(stack_after())["qwen"] == well
+    assert models(model_outage())["qwen"] == {"desired": 1, "ready": 0, "available": 0}
+    assert models(model_outage(), leading=False) == {}
+
+
+def test_what_is_not_known_of_a_model_has_no_series():
+    assert "ready" not in models(stack_after(watch={"pods": "lost"}, until="5m")).get("qwen", {})
+
+
+def test_the_models_that_are_not_available_are_shown_first(monkeypatch):
+    monkeypatch.setattr(declarations, "MODEL_LIMIT", 1)
+    another: dict[str, dict] = {"InferenceSet team-a/aaa": {}}
+    assert [*models(stack_after(given=another))] != ["qwen"], "by name"
+    assert [*models(stack_after(BAD_IMAGE))] == ["qwen"]

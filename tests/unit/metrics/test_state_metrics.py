@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from reporter.metrics.index import STATE_NAMES
 from reporter.metrics.page import Metrics
-from reporter.metrics.state_collector import StateCollector
+from reporter.metrics.state_collector import ALWAYS_SHOWN, StateCollector
 from reporter.model.enums import Layer, Owner, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from tests.support.builders import (
@@ -106,12 +106,28 @@ def test_what_is_outranked_and_what_is_suppressed_is_still_active():
     assert page.scrape(play).states("inferencesetPods") == {"active", "suppressed"}
 
 
-def test_every_state_has_a_series_with_the_owner_of_the_reason():
+def test_the_states_that_are_asked_for_have_series_with_the_owner_of_the_reason():
     page = Page().scrape(a_play())
     found = page.read("reason_state", "reason", "owner", "state")
-    assert {state for _, _, state in found} == set(STATE_NAMES)
+    assert {state for _, _, state in found} == ALWAYS_SHOWN
     owners = {reason: owner for reason, owner, _ in found}
     assert (owners["inferencesetScaling"], owners["clusterBBR"]) == ("user", "platform")
+
+
+def test_states_that_are_rare_have_series_while_they_are_and_zeros_for_an_hour():
+    play, page = a_play(), Page()
+
+    def held() -> set[float]:
+        found = page.read("reason_state", "reason", "workload_namespace", "state").items()
+        return {value for (reason, _, state), value in found if state == "held"}
+
+    play.set_verdicts(an_active_verdict(BBR, a_trouble(kind=TroubleKind.LOST)))
+    page.scrape(play)
+    assert held() == {1}
+    page.scrape(play.advance(31))
+    assert held() == {0}
+    page.scrape(play.set_clear(BBR).advance(HOUR))
+    assert held() == set()
 
 
 def test_the_document_has_the_number_of_series_of_a_reason_and_of_an_inference_set():

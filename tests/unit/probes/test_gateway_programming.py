@@ -228,7 +228,7 @@ def test_one_gateway_of_two_that_fails_is_reported():
 def test_an_address_is_awaited_unless_a_catalogue_says_that_there_are_no_load_balancers():
     store = a_harness_store(gateway(unassigned(WAITS)))
     subject = Subject(Layer.MODELHARNESS, TEAM)
-    request = ProbeRequest(REASON, subject, convert({}, GatewayProgrammingParameters), {})
+    request = ProbeRequest(REASON, subject, convert({}, GatewayProgrammingParameters), {}, NOON)
     (verdict,) = PROBE.evaluate(store.snapshot(), request)
     assert only_trouble(verdict).cause.code == "AddressPending"
 
@@ -241,6 +241,7 @@ def test_where_there_are_no_load_balancers_no_address_is_awaited(message):
         Subject(Layer.MODELHARNESS, TEAM),
         GatewayProgrammingParameters(load_balancers=False),
         {},
+        NOON,
     )
     (verdict,) = PROBE.evaluate(store.snapshot(), request)
     assert isinstance(verdict, Clear)

@@ -34,7 +34,7 @@ SLOW = (3.1, 3.2, 3.3, 3.4, 3.5)
 
 def judged(store, **flags):
     given = {name.replace("_", "-"): value for name, value in flags.items()}
-    question = ProbeRequest(REASON, SUBJECT, ENTRY.parameters, {**DEFAULT_FLAGS, **given})
+    question = ProbeRequest(REASON, SUBJECT, ENTRY.parameters, {**DEFAULT_FLAGS, **given}, NOON)
     (verdict,) = verdicts_of_request(question, store)
     return verdict
 

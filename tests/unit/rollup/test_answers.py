@@ -1,6 +1,7 @@
 """The answer to each question about a stack, by the whole evaluation."""
 
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.status_document import Package
 from reporter.rollup.answers import AnswerRules, ObjectAnswer, find_answer
@@ -165,3 +166,33 @@ def test_what_no_page_tells_is_marked_and_changes_no_state(spec):
 )
 def test_the_package_is_that_of_the_object_or_of_the_namespace(spec, package):
     assert ask(stack_without_pages(given=FULLY_REPORTED), **spec).package == package
+
+
+@pytest.mark.parametrize(
+    ("watch", "spec", "unobserved"),
+    [
+        ({}, {}, ""),
+        ({}, {"scope": "Cluster"}, ""),
+        ({"pods": "lost"}, {}, "Unknown below: 1 InferenceSet"),
+        ({"pods": "lost"}, {"inferenceSets": ["qwen"]}, "Unknown below: 1 InferenceSet"),
+        ({"inferencesets": "lost"}, {"scope": "Cluster"}, "not all can be listed"),
+    ],
+)
+def test_what_is_unknown_is_said_beside_the_state(watch, spec, unobserved):
+    replay = stack_after(watch=watch, until="5m")
+    namespace = RELEASE if spec.get("scope") == "Cluster" else "team-m"
+    assert unobserved in ask(replay, namespace, **spec).unobserved
+    assert bool(unobserved) == bool(ask(replay, namespace, **spec).unobserved)
+
+
+def test_a_control_plane_that_is_current_names_what_is_unknown_below_it_and_which_right_is_missing():
+    replay = stack_after(watch={"inferencesets": "lost"}, until="5m")
+    replay.rollup = replace(replay.rollup, missing_rights=("list pods",))
+    answer = ask(replay, RELEASE, scope="Cluster")
+    assert answer.state == "Current"
+    assert answer.unobserved.startswith("Unknown below: ")
+    assert "not all can be listed" in answer.unobserved
+    assert answer.unobserved.endswith("missing permissions: list pods")
+    settled = stack_after()
+    settled.rollup = replace(settled.rollup, missing_rights=("list pods",))
+    assert ask(settled).unobserved == "", "all of the namespace is known"

@@ -56,6 +56,7 @@ def test_each_state_has_its_conditions_and_kstatus_agrees(
         "Reconciling": reconciling,
         "Stalled": stalled,
         "Available": "True",
+        "Observed": "False" if state is State.UNKNOWN else "True",
     }
     assert kstatus.compute(as_json(OBJECT, status)) == computed
 
@@ -139,6 +140,7 @@ def test_the_time_changes_with_the_status_of_a_condition_alone():
         "Reconciling": "2026-03-04T05:06:07Z",
         "Stalled": "2026-03-04T05:07:07Z",
         "Available": "2026-03-04T05:06:07Z",
+        "Observed": "2026-03-04T05:06:07Z",
     }
 
 
@@ -159,3 +161,15 @@ def test_the_time_changes_with_the_status_of_a_condition_alone():
 )
 def test_a_status_of_others_that_makes_no_sense_is_replaced(held):
     assert render(ObjectAnswer(State.CURRENT), held) == render(ObjectAnswer(State.CURRENT))
+
+
+def test_what_is_unknown_below_it_is_a_condition_of_its_own():
+    text = "Unknown below: 4 InferenceSets; missing permissions: list pods"
+    status = render(ObjectAnswer(State.CURRENT, available=True, unobserved=text))
+    assert kstatus.compute(as_json(OBJECT, status)) == kstatus.CURRENT
+    found = condition(status, "Observed")
+    assert (found["status"], found["reason"], found["message"]) == (
+        "False",
+        "PartlyUnknown",
+        text,
+    )

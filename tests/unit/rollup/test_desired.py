@@ -241,8 +241,19 @@ def test_a_patch_is_for_one_version_of_the_object_and_names_what_changes():
             "blocking": None,
             "state": "Current",
             "lastEvaluationTime": NOON.isoformat().replace("+00:00", "Z"),
+            "expirationTime": (NOON + 15 * MINUTE).isoformat().replace("+00:00", "Z"),
         },
     }
+
+
+def test_a_status_expires_after_three_renewals_however_many_objects_there_are():
+    desired = {"observedGeneration": 1, "state": "Current", "conditions": []}
+    found = a_status_object(status={**desired, "expirationTime": "2026-01-01T00:00:00Z"})
+    assert not is_outdated(found, desired), "no write for its sake alone"
+    interval = evaluation_interval(6000)
+    patch = make_patch(found, desired, evaluated_at=NOON, interval=interval)
+    after = NOON + 150 * MINUTE
+    assert patch["status"]["expirationTime"] == after.isoformat().replace("+00:00", "Z")
 
 
 def test_without_an_evaluation_the_time_stays():

@@ -9,6 +9,7 @@ from reporter.model.status_document import Counts
 from reporter.rollup.fold import fold, fold_steps
 from reporter.rollup.namespaces import SETS_PER_BATCH
 from reporter.rollup.records import RollUp
+from tests.support.builders import HOUR
 from tests.support.rollups import BAD_IMAGE, FULLY_REPORTED, LOST, line_of, stack_after, view_of
 
 
@@ -257,6 +258,15 @@ def test_a_watch_that_was_lost_a_moment_ago_changes_nothing():
     replay.store.set_watch_state(pods, WatchLost(replay.now, "closed"))
     replay.run_pass()
     assert line_of(replay, QWEN) == "Current available 1/1"
+
+
+def test_what_cannot_be_listed_hides_no_known_failure_of_the_namespace():
+    replay = stack_after(BAD_IMAGE, packs=("kaito", "kserve"))
+    services = next(kind for kind in replay.store.kinds if kind.resource == "inferenceservices")
+    replay.store.set_watch_state(services, WatchLost(replay.now - HOUR, "forbidden"))
+    replay.run_pass()
+    assert line_of(replay, "team-a").startswith("Unknown")
+    assert "inferencesetModelPodsNotReady ImagePull" in line_of(replay, "team-m")
 
 
 def test_the_package_is_the_chart_of_the_gateway():

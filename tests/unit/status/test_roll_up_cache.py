@@ -25,7 +25,10 @@ class Kept:
             self.replay.catalogue, EvaluationSettings(), Clock(), involved_for=involved_for
         )
         rules = RollUpRules(a_catalogue(), {})
-        self.cache = RollUpCache(rules, announcements, lambda: self.replay.now)
+        self.missing: tuple[str, ...] = ()
+        self.cache = RollUpCache(
+            rules, announcements, lambda: self.replay.now, missing_rights=lambda: self.missing
+        )
 
     def follow(self) -> None:
         replay = self.replay
@@ -62,3 +65,20 @@ async def test_a_fault_is_unknown_and_one_change_however_long_it_lasts(
     kept.follow()
     assert kept.state is State.CURRENT
     assert kept.cache.rollup.revision > before + 1
+
+
+async def test_a_permission_that_is_lost_is_shown_at_once():
+    kept, changes = Kept(), []
+    kept.missing = ("list pods",)
+    kept.cache.on_permissions_changed()
+    assert kept.cache.rollup.revision == 0, "nothing is known before the first pass"
+    kept.follow()
+    kept.cache.subscribe(lambda: changes.append(kept.cache.rollup.revision))
+    assert kept.cache.view().cluster().unobserved.missing_rights == ("list pods",)
+    kept.missing = ()
+    kept.cache.on_permissions_changed()
+    kept.cache.on_permissions_changed()
+    assert kept.cache.view().cluster().unobserved.missing_rights == ()
+    assert changes == [2]
+    kept.follow()
+    assert kept.cache.rollup.revision == 2

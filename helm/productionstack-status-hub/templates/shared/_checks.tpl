@@ -66,7 +66,7 @@
 {{/* A label by which the rules tell series apart would make all alerts one, or an alert that fires on one that never ends. */}}
 {{- define "hub.checkAlertLabels" -}}
 {{- $values := default dict .Values.prometheusRule -}}
-{{- $own := list "cluster" "kind" "verb" "resource" "code" "layer" "reason" "owner" "workload_namespace" "inferenceset" "state" "query" "result" "why" "pod" "pod_name" "kubernetes_pod_name" -}}
+{{- $own := list "cluster" "kind" "verb" "resource" "code" "layer" "reason" "owner" "workload_namespace" "inferenceset" "hub" "reads" "state" "query" "result" "why" "pod" "pod_name" "kubernetes_pod_name" -}}
 {{- range $label := keys (default dict $values.alertLabels) | sortAlpha -}}
 {{- if has $label (concat $own (default list $values.clusterLabels)) -}}
 {{- include "hub.refuse" (dict "root" $ "why" (printf "prometheusRule.alertLabels: the rules tell series apart by the label %s; choose another name" $label)) -}}

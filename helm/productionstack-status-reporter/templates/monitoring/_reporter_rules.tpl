@@ -8,7 +8,7 @@
 {{- $silent := "ProductionStackStatusReporterSilent" }}
 {{- include "reporter.alert" (dict "root" . "name" $silent "for" "5m" "severity" "critical" "owner" "platform"
   "why" "A cluster whose reporter was seen has no leader. Its own alert remembers it for ever; without any series at all there is no cluster to name."
-  "expr" (printf `max %s (last_over_time(%s[1d]) or %s) unless %s %s == 1 or on () absent(%s)` $by $leader (include "reporter.remembered" (dict "root" . "name" $silent)) $on $leader $leader)
+  "expr" (printf `max %s (last_over_time(%s[1d]) or last_over_time(ALERTS{alertname=%q%s}[1d])) unless %s %s == 1 or on () absent(%s)` $by $leader $silent (include "reporter.named" .) $on $leader $leader)
   "summary" (print "No replica of the status reporter is the leader" $cluster)
   "description" "No Events about the production stack are written, and what fires on findings is as it was.") }}
 {{- $pods := include "reporter.by" (dict "root" . "more" (list "namespace" "pod" "pod_name" "kubernetes_pod_name")) }}
@@ -80,7 +80,7 @@
 {{- $cluster := include "reporter.inCluster" . }}
 {{- $series := "productionstack_status_reporter_" }}
 {{- $results := include "reporter.by" (dict "root" . "more" (list "result")) }}
-{{- $failed := `sum %s (increase(%s{result=~"refused|throttled|uncertain|failed"}[5m])) > 0` }}
+{{- $failed := `increase(%s{result=~"refused|throttled|uncertain|failed"}[5m]) > 0` }}
 {{- $dropped := `sum %s (increase(%[2]s{result="dropped"}[1h]) > 0 or (%[2]s{result="dropped"} unless %[2]s{result="dropped"} offset 1h)) > 0` }}
 {{- range $rule := list
   (list "Event" "event_writes_total" "Events of the status reporter" "An Event of the status reporter" "The log of the reporter says why; an admission policy in kube-system is one reason.")
@@ -88,8 +88,9 @@
 {{- $metric := print $series (index $rule 1) }}
 {{- if or (eq (first $rule) "Event") $.Values.mirrorEvents }}
 {{- include "reporter.alert" (dict "root" $ "name" (printf "ProductionStackStatusReporter%ssNotWritten" (first $rule)) "for" "10m" "severity" "warning" "owner" "platform"
-  "why" "Requests to write Events that failed, again and again."
-  "expr" (printf $failed $results $metric)
+  "why" "Requests to write Events that failed, again and again. One that fires does so until a leader has known all findings for five minutes."
+  "expr" (include "reporter.kept" (dict "root" $ "name" (printf "ProductionStackStatusReporter%ssNotWritten" (first $rule)) "more" (list "result")
+    "expr" (printf $failed $metric) "until" (include "reporter.led" $)))
   "summary" (print (index $rule 2) ` are not accepted ({{ $labels.result }})` $cluster)
   "description" (index $rule 4)) }}
 {{- include "reporter.alert" (dict "root" $ "name" (printf "ProductionStackStatusReporter%sDropped" (first $rule)) "severity" "warning" "owner" "platform"

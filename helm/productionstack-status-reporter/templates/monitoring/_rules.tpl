@@ -15,7 +15,27 @@
     "expr" (print $series "finding") "until" (print $series "findings_complete == 1")))
   "summary" (print `{{ $labels.reason }}` $where (include "reporter.inCluster" .))
   "description" `The Event says what is wrong, who must act ({{ $labels.owner }}) and what to do: kubectl get events -n kube-system --field-selector source=productionstack-status-reporter,reason={{ $labels.reason }}`
-  "page" `reasons.md#{{ $labels.reason | toLower }}`) }}
+  "page" `reasons.md#{{ $labels.reason | toLower }}`
+  "runbook" (include "reporter.stepsOfReasons" .)) }}
+{{- end -}}
+
+{{/* The first steps of the reason of a finding, and the command that prints all of them. An overlay's own reasons have the
+command alone. */}}
+{{- define "reporter.stepsOfReasons" -}}
+{{- $steps := (.Files.Get "files/runbooks.yaml" | fromYaml).reasons -}}
+{{- $known := dict -}}
+{{- range include "reporter.packNames" . | fromJsonArray -}}
+{{- $known = merge $known (default dict (get $steps .)) -}}
+{{- end -}}
+{{- $branch := "if" -}}
+{{- range $reason, $text := $known -}}
+{{ printf "{{ %s eq $labels.reason %q }}%s\n" $branch $reason $text }}
+{{- $branch = "else if" -}}
+{{- end -}}
+{{- if $known }}{{ "{{ end }}" }}{{ end -}}
+All steps: kubectl exec -n {{ include "reporter.namespace" . }} deployment/{{ include "reporter.name" . }} -- python3 -m reporter.cli explain {{ "{{ $labels.reason }}" }}
+{{- if ne (include "reporter.packs" .) "kaito" }} --packs={{ include "reporter.packs" . }}{{ end }}
+{{- if include "reporter.overlay" . }} --catalogue-overlay=/etc/status-reporter/overlay.yaml{{ end }}
 {{- end -}}
 
 {{/* Alerts on the status: what takes longer than a start or change may, and a status that is not renewed. */}}
@@ -42,22 +62,28 @@
 {{- define "reporter.unknownRules" -}}
 {{- $series := "productionstack_status_reporter_" }}
 {{- $on := include "reporter.on" (dict "root" .) }}
-{{- $by := include "reporter.by" (dict "root" . "more" (list "layer" "reason" "workload_namespace")) }}
 {{- $pages := print $series "scrape_pages" }}
 {{- include "reporter.alert" (dict "root" . "name" "ProductionStackMetricsPagesUnreadable" "for" "1h" "severity" "warning" "owner" "platform"
-  "why" "There are metrics pages of model pods to read, and no replica could read one."
-  "expr" (printf `max %s (%s{outcome="failed"}) > 0 unless %s %s{outcome="read"} > 0` (include "reporter.by" (dict "root" .)) $pages $on $pages)
+  "why" "There are metrics pages of model pods to read, and no replica could read one. One that fires does so until a leader has known all findings for five minutes."
+  "expr" (printf `%s unless %s %s{outcome="read"} > 0` (include "reporter.kept" (dict "root" . "name" "ProductionStackMetricsPagesUnreadable"
+    "expr" (print $pages `{outcome="failed"} > 0`) "until" (include "reporter.led" .))) $on $pages)
   "summary" (print "No metrics page of a model pod can be read" (include "reporter.inCluster" .))
   "description" "Engines that are stalled are not seen. A network policy, mTLS or another port is the usual cause. If it is meant to be so, set scrape.pods to off.") }}
-{{- $slow := "inferenceset(WeightDownloadSlow|EngineStalled|MetricsUnavailable|KVCacheSaturated|QueueGrowing|PreemptionStorm|RequestErrors)" }}
 {{- $one := printf ` unless %s ALERTS{alertname="ProductionStackMetricsPagesUnreadable"}` $on }}
 {{- range $rule := list
-  (list "!~" "15m" "" dict "A reason that some replica cannot evaluate, but for those that read metrics pages.")
-  (list "=~" "1h" $one (dict "reads" "pages") "The same of reasons that read metrics pages, which a pod may lack while it loads its model. While no page can be read at all, one alert says so.") }}
+  (list "" "15m" "" "A reason that some replica cannot evaluate, but for those that read metrics pages. One that fires does so until a replica evaluates again.")
+  (list "pages" "1h" $one "The same of reasons that read metrics pages, which a pod may lack while it loads its model. While no page can be read at all, one alert says so.") }}
+{{- $reads := printf `reads=%q` (first $rule) }}
 {{- include "reporter.alert" (dict "root" $ "name" "ProductionStackReasonUnknown" "for" (index $rule 1) "severity" "warning" "owner" "platform" "namespace" (include "reporter.ofWorkload" $)
-  "labels" (index $rule 3) "why" (index $rule 4)
-  "expr" (printf `max %s (%sreason_state{state="unknown",reason%s%q}) == 1%s` $by $series (index $rule 0) $slow (index $rule 2))
+  "labels" (empty (first $rule) | ternary dict (dict "reads" (first $rule))) "why" (index $rule 3)
+  "expr" (print (include "reporter.kept" (dict "root" $ "name" "ProductionStackReasonUnknown" "more" (list "layer" "reason" "workload_namespace")
+    "expr" (printf `%sreason_state{state="unknown",%s} == 1` $series $reads) "of" $reads "until" (print $series "last_pass_timestamp_seconds > 0"))) (index $rule 2))
   "summary" (print `{{ $labels.reason }} cannot be evaluated{{ with $labels.workload_namespace }} in namespace {{ . }}{{ end }}` (include "reporter.inCluster" $))
   "description" "The log of the reporter and its /status say why; most often a permission is missing.") }}
 {{- end }}
+{{- end -}}
+
+{{/* Somebody has led, and known all findings, for long enough to write and read again what could not be. */}}
+{{- define "reporter.led" -}}
+{{ printf "(%[1]s == 1 and %[1]s offset 5m == 1)" "productionstack_status_reporter_findings_complete" }}
 {{- end -}}

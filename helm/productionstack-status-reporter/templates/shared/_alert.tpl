@@ -1,6 +1,6 @@
 {{/* One alert, or nothing if it is switched off: {root, name, why, expr, for, severity, owner, labels, namespace, summary,
-description, page}. Its meaning is in a comment above it. The page with its anchor is in docs/; the default is the alert's
-section of alerts.md. Without a severity or an owner the series have them. The namespace is that of the release, which is
+description, page, runbook}. Its meaning is in a comment above it. The page with its anchor is in docs/; the default is the
+alert's section of alerts.md. Without a place where docs/ is served, the runbook is text. Without a severity or an owner the series have them. The namespace is that of the release, which is
 the platform's, unless it says otherwise. */}}
 {{- define "reporter.alert" -}}
 {{- $values := .root.Values.prometheusRule -}}
@@ -30,7 +30,12 @@ the platform's, unless it says otherwise. */}}
   annotations:
     summary: {{ .summary | quote }}
     description: {{ .description | quote }}
-    runbook_url: {{ printf "%s/%s" (default (print .root.Chart.Home "/blob/main/docs") $values.runbookURL | trimSuffix "/") (default (printf "alerts.md#%s" (lower .name)) .page) | quote }}
+    {{- $docs := default (ternary (print .root.Chart.Home "/blob/main/docs") "" (not (empty .root.Chart.Home))) $values.runbookURL }}
+    {{- if $docs }}
+    runbook_url: {{ printf "%s/%s" (trimSuffix "/" $docs) (default (printf "alerts.md#%s" (lower .name)) .page) | quote }}
+    {{- else }}
+    runbook: {{ default (get (.root.Files.Get "files/runbooks.yaml" | fromYaml).alerts .name) .runbook | quote }}
+    {{- end }}
 {{- end }}
 {{- end -}}
 
@@ -44,17 +49,15 @@ by ({{ join ", " (concat (default list .root.Values.prometheusRule.clusterLabels
 on ({{ join ", " (concat (default list .root.Values.prometheusRule.clusterLabels) (default list .more)) }})
 {{- end -}}
 
-{{/* Something that is there, or was there until nobody looked any more: {root, name, more, expr, on, until}. The alert by this
-name fires on until the series *until* are there again. */}}
+{{/* Something that is there, or was there until nobody looked any more: {root, name, more, expr, on, until, of}. The alert by
+this name, with the labels *of*, fires on until the series *until* are there again. */}}
 {{- define "reporter.kept" -}}
-max {{ include "reporter.by" . }} ({{ .expr }} or ALERTS{alertname={{ .name | quote }},alertstate="firing"} unless {{ include "reporter.on" (dict "root" .root "more" .on) }} {{ .until }})
+max {{ include "reporter.by" . }} ({{ .expr }} or ALERTS{alertname={{ .name | quote }},alertstate="firing"{{ with .of }},{{ . }}{{ end }}} unless {{ include "reporter.on" (dict "root" .root "more" .on) }} {{ .until }})
 {{- end -}}
 
-{{/* The series of an alert by this name that had a cluster: {root, name}. One without any has none to name, and would fire for
-ever once there are clusters. */}}
-{{- define "reporter.remembered" -}}
-{{- $labels := default list .root.Values.prometheusRule.clusterLabels -}}
-last_over_time(ALERTS{alertname={{ .name | quote }}{{ with $labels }},{{ first . }}!=""{{ end }}}[1d])
+{{/* The matcher of an alert's own series that name a cluster. One without any would fire for ever once there are clusters. */}}
+{{- define "reporter.named" -}}
+{{- with .Values.prometheusRule.clusterLabels }},{{ first . }}!=""{{ end }}
 {{- end -}}
 
 {{/* The label namespace of alerts on workloads, which AlertmanagerConfigs match, or else that of the release. */}}

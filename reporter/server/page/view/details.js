@@ -116,7 +116,7 @@ function whyNot({ reason, code: cause, message, remedy, actionability }) {
 
 // Facts about a cluster of a fleet.
 function memberFacts(data) {
-  const { label, uid, otherUids = [], version, inferenceSets, packages = [] } = data;
+  const { label, uid, otherUids = [], version, inferenceSets, unobserved = {}, packages = [] } = data;
   const from = packages.map((each) => `${each.name} ${each.revision ?? ""}: ${each.namespaces} ${stateWord(each.state)}`);
   return [
     describe("Label", code(label)),
@@ -125,6 +125,7 @@ function memberFacts(data) {
     describe("Evaluated", data.evaluatedAt && timeText(data.evaluatedAt)),
     describe("Clock", data.skewed && `seems ${Math.round(data.skewSeconds)} s ahead; this decides nothing`),
     describe("InferenceSets", countsText(inferenceSets)),
+    describe("Missing permissions", (unobserved.missingRights ?? []).join(", ")),
     describe("Packages", from.join("; ")),
   ];
 }

@@ -59,7 +59,7 @@ export function showFleet(fleet, isOutdated) {
 export function fleetNotices({ why, queries = [], dropped = [] }) {
   const failed = queries.filter((each) => each.why);
   return [
-    ...(why ? [` Nothing is known of the clusters: ${why}.`] : []),
+    ...(why ? [` Not all is known of the clusters: ${why}.`] : []),
     ...failed.map((each) => ` The query ${each.query} has no complete answer: ${each.why}.`),
     ...dropped.map(
       (each) => ` ${each.series} series are left out (${each.why}): ${(each.names ?? []).join(", ")}.`,
@@ -78,6 +78,10 @@ export function unlistedNotices(layers) {
     ({ layer, why }) =>
       ` Not all subjects of the layer ${layer} are known: ${why}. There may be more, in any state.`,
   );
+}
+
+export function rightsNotices(rights) {
+  return rights.length ? [` The reporter lacks permissions: ${rights.join(", ")}.`] : [];
 }
 
 export function showNotices(texts) {
