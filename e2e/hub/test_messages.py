@@ -22,7 +22,8 @@ from e2e.chart import CHART, golden
 from e2e.chart.alerts import states as produced
 from e2e.chart.alerts.capture import States
 from e2e.chart.helm import Helm
-from e2e.chart.hub.rendered import objects_of_hub, rendered_hub
+from e2e.chart.hub.rendered import NAME, objects_of_hub, rendered_hub
+from e2e.chart.hub.rendered import NAMESPACE as RELEASE
 from e2e.controlplane import ControlPlane, WaitTimeout, until
 from e2e.hub.parts import hub_process
 from e2e.hub.parts.engines import KEPT
@@ -37,6 +38,7 @@ from e2e.support.production_stack.inference_sets import INVALID_REASON
 from e2e.support.reporter_process import ReporterProcess
 from e2e.support.shared_plane import SharedPlane
 from e2e.support.timeouts import SHORT_FLAGS
+from reporter.cli.configuration import HUB_LEASE
 from tests.support.ports import free_port
 
 
@@ -236,11 +238,14 @@ class Course:
 
 
 def _rules(helm: Helm) -> tuple[Json, Json]:
-    """Return the rules of a reporter, and those of a hub."""
+    """Return the rules of a reporter, and those of a hub, for the name that it has here."""
     reporters = helm.render(CHART, RULES, golden.OPERATOR)
     (found,) = (each["spec"] for each in reporters if each["kind"] == "PrometheusRule")
     hubs = rendered_hub(helm, RULES)
-    return found, objects_of_hub(hubs)["PrometheusRule"]["spec"]
+    rules = json.dumps(objects_of_hub(hubs)["PrometheusRule"]["spec"])
+    of_release, of_test = f"{RELEASE}/{NAME}", f"{hub_process.NAMESPACE}/{HUB_LEASE}"
+    assert of_release in rules
+    return found, json.loads(rules.replace(of_release, of_test))
 
 
 def _prometheus(
