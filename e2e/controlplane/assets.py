@@ -102,6 +102,11 @@ TOOLS = (
         "about 2 minutes the first time",
     ),
     Program(
+        *("alertmanager", "alertmanager", "github.com/prometheus/alertmanager/cmd/alertmanager"),
+        "about 2 minutes the first time",
+        lacking="ui/app/dist/index.html",
+    ),
+    Program(
         *("helm4", "helm4", "helm.sh/helm/v4/cmd/helm", "about 2 minutes the first time"),
         (f"helm.sh/helm/v4/internal/version.version={pins.version('helm4', 'helm.sh/helm/v4')}",),
     ),

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -22,12 +23,18 @@ class BuildFailed(Exception):
 
 @dataclass(frozen=True)
 class Program:
+    """
+    *lacking*: a file that the program contains and its module lacks, as its own build makes it, such as
+    the pages of its UI. An empty one takes its place.
+    """
+
     name: str
     module: str
     package: str
     expect: str
     version_symbols: tuple[str, ...] = ()
     tags: str = ""
+    lacking: str = ""
 
     def linker_flags(self) -> str:
         """
@@ -47,14 +54,38 @@ def build(program: Program, target: Path) -> None:
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     command = [
         *("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", program.linker_flags()),
-        *("-tags", program.tags, "-o", str(unfinished), program.package),
+        *("-tags", program.tags, "-o", str(unfinished)),
     ]
     try:
-        with _progress(f"building {program.name}, {program.expect}"):
+        with (
+            _progress(f"building {program.name}, {program.expect}"),
+            _whole_module(program) as flags,
+        ):
+            command += [*flags, program.package]
             _run(command, program.module, f"building {program.name}")
         unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def _whole_module(program: Program) -> Iterator[list[str]]:
+    """Yield the flags to build from a copy of the module that has the file that is lacking, if one is."""
+    if not program.lacking:
+        yield []
+        return
+    (path,) = (each for each in pins.required(program.module) if program.package.startswith(each))
+    listed = ["go", "mod", "download", "-json", f"{path}@{pins.version(program.module, path)}"]
+    (found,) = _documents(_run(listed, program.module, f"downloading {path}"))
+    with tempfile.TemporaryDirectory() as folder:
+        copy, mod = Path(folder, "module"), Path(folder, "go.mod")
+        (copy / program.lacking).parent.mkdir(parents=True)
+        (copy / program.lacking).touch()
+        shutil.copytree(found["Dir"], copy, dirs_exist_ok=True)
+        own = pins.module_folder(program.module)
+        mod.write_text(f"{(own / 'go.mod').read_text()}\nreplace {path} => {copy}\n")
+        shutil.copyfile(own / "go.sum", mod.with_name("go.sum"))
+        yield [f"-modfile={mod}"]
 
 
 def download(module: str) -> dict[str, Path]:

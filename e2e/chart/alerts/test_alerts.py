@@ -59,8 +59,11 @@ TESTED_APART = {
     "ProductionStackStatusReporterPassesStale",
     "ProductionStackStatusReporterSeriesLeftOut",
     "ProductionStackStatusReporterStatusOutdated",
+    "ProductionStackStalled",
 }
-"""Those that no page of a state has: see test_unreadable_pages, test_silent and test_left_out."""
+"""
+Those that no page of a state has: see test_unreadable_pages, test_silent, test_left_out and test_stalled.
+"""
 
 
 # ---------------------------------------------------------------- each state

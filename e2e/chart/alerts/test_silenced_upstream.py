@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from e2e.chart.alerts.expected import FINDING
 from e2e.chart.alerts.promtool import firing_errors, metrics_of
 from e2e.chart.alerts.timeline import NAMESPACE, Phase, series_of
 from reporter.metrics.page import Metrics
@@ -46,7 +47,7 @@ def _page(change: dict[str, Any], *silences: dict[str, Any]) -> str:
 def test_a_namespace_that_waits_for_a_silenced_cause_fires_nothing(
     rules: Any, tmp_path: Path, change: Any, silences: Any, cause: str
 ) -> None:
-    series = [*series_of([Phase(20, (_page(change, *silences),))], metrics_of(rules))]
+    series = [*series_of([Phase(20, (_page(change, *silences),))], metrics_of(rules) - {FINDING})]
     alert = "ProductionStackStalled"
     expected = {
         "alertname": alert,

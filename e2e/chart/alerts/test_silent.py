@@ -28,6 +28,8 @@ from e2e.chart.alerts.timeline import Phase, series_of
 pytestmark = pytest.mark.controlplane
 
 Json = dict[str, Any]
+SILENT, FOR = REPORTER_SILENT["alertname"], 5
+"""The alert, and the minutes it waits for."""
 
 
 @pytest.mark.parametrize("cluster", ["", "west"])
@@ -52,6 +54,18 @@ def test_alert_fires_for_a_reporter_that_is_gone(
 def test_alert_fires_for_a_reporter_that_was_never_scraped(rules: Json, tmp_path: Path) -> None:
     other = [{"series": "up{}", "values": "1x30"}]
     assert firing_errors(rules, other, {29: [REPORTER_SILENT]}, tmp_path) == ""
+
+
+@pytest.mark.parametrize("before", [1, 10])
+def test_alert_ends_once_clusters_are_scraped(
+    rules: Json, states: States, before: int, tmp_path: Path
+) -> None:
+    """Prometheus evaluates rules before its first scrape, and then there is no cluster to name."""
+    course = (Phase(before), steady(states["healthy"], BEFORE))
+    series = [*series_of(course, metrics_of(rules), cluster="west")]
+    nobody = [REPORTER_SILENT] if before > FOR else []
+    firing = {before - 1: nobody, before: [], before + BEFORE - 1: []}
+    assert firing_errors(rules, series, firing, tmp_path, alert=SILENT) == ""
 
 
 def test_alert_fires_for_a_leader_whose_status_no_longer_changes(

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from e2e.chart.alerts.expected import FINDING
 from e2e.chart.alerts.promtool import firing_errors, metrics_of
 from e2e.chart.alerts.timeline import NAMESPACE, Phase, series_of
 from reporter.controller.scrape_config import scraping_reasons
@@ -57,7 +58,15 @@ def test_it_resolves_once_a_leader_would_know_of_the_stall(
 ) -> None:
     unknown = Phase(GAP + ANEW - gap, (_page({}, **{how: True}),))
     phases = (Phase(LASTS, (_page(OUT),)), Phase(gap), unknown, Phase(LASTS, (_page({}),)))
-    series = [*series_of(phases, metrics_of(rules))]
+    series = [*series_of(phases, metrics_of(rules) - {FINDING})]
     known = LASTS + GAP + ANEW
     firing = {LASTS - 1: [FOUND], known - 1: [FOUND], known: [], known + LASTS - 1: []}
     assert firing_errors(rules, series, firing, tmp_path, alert=ALERT) == ""
+
+
+def test_a_finding_has_its_own_alert_alone(rules: Any, tmp_path: Path) -> None:
+    """It would outlast that after a restart, when nothing inhibits it any more, and be sent."""
+    phases = (Phase(LASTS, (_page(OUT),)), Phase(GAP), Phase(LASTS, (_page({}, anew=True),)))
+    series = [*series_of(phases, metrics_of(rules))]
+    minutes = range(LASTS + GAP + LASTS)
+    assert firing_errors(rules, series, dict.fromkeys(minutes, ()), tmp_path, alert=ALERT) == ""

@@ -11,7 +11,7 @@ for one that is gone. */}}
 {{- $leader := printf "%sleader{%s}" $hub $own }}
 {{- include "hub.alert" (dict "root" . "name" $name "for" "5m" "severity" "critical" "owner" "platform" "labels" (dict "hub" (include "hub.identity" .))
   "why" "A hub that was seen has had no complete answer within its stale time; without a leader it asks nobody. Its own alert remembers it for ever."
-  "expr" (printf `max %s (%s or ALERTS{alertname=%q,%s}) unless %s time() - %s <= %d or on () absent(%s)` (include "hub.by" (dict "root" . "more" (list "hub"))) $leader $name $own (include "hub.on" (dict "root" . "more" (list "hub"))) $success (.Values.staleSeconds | int64) $leader)
+  "expr" (printf `max %s (%s or ALERTS{alertname=%q,%s%s}) unless %s time() - %s <= %d or on () absent(%s)` (include "hub.by" (dict "root" . "more" (list "hub"))) $leader $name $own (include "hub.named" .) (include "hub.on" (dict "root" . "more" (list "hub"))) $success (.Values.staleSeconds | int64) $leader)
   "summary" "The hub has no complete answer of the metrics engine, so all clusters are Unknown"
   "description" "The log of the hub says why; hub_query_results_total has the results. Without any series of it, no hub leads.") }}
 {{- include "hub.alert" (dict "root" . "name" "ProductionStackHubAnswersIncomplete" "for" "10m" "severity" "warning" "owner" "platform"

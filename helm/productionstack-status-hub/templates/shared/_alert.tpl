@@ -56,6 +56,11 @@ this name, with the labels *of*, fires on until the series *until* are there aga
 max {{ include "hub.by" . }} ({{ .expr }} or ALERTS{alertname={{ .name | quote }},alertstate="firing"{{ with .of }},{{ . }}{{ end }}} unless {{ include "hub.on" (dict "root" .root "more" .on) }} {{ .until }})
 {{- end -}}
 
+{{/* The matcher of an alert's own series that name a cluster. One without any would fire for ever once there are clusters. */}}
+{{- define "hub.named" -}}
+{{- with .Values.prometheusRule.clusterLabels }},{{ first . }}!=""{{ end }}
+{{- end -}}
+
 {{/* The label namespace of alerts on workloads, which AlertmanagerConfigs match, or else that of the release. */}}
 {{- define "hub.ofWorkload" -}}
 {{ printf "{{ or $labels.workload_namespace %q }}" (include "hub.namespace" .) }}

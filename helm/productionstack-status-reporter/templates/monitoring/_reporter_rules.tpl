@@ -8,7 +8,7 @@
 {{- $silent := "ProductionStackStatusReporterSilent" }}
 {{- include "reporter.alert" (dict "root" . "name" $silent "for" "5m" "severity" "critical" "owner" "platform"
   "why" "A cluster whose reporter was seen has no leader. Its own alert remembers it for ever; without any series at all there is no cluster to name."
-  "expr" (printf `max %s (last_over_time(%s[1d]) or last_over_time(ALERTS{alertname=%q}[1d])) unless %s %s == 1 or on () absent(%s)` $by $leader $silent $on $leader $leader)
+  "expr" (printf `max %s (last_over_time(%s[1d]) or last_over_time(ALERTS{alertname=%q%s}[1d])) unless %s %s == 1 or on () absent(%s)` $by $leader $silent (include "reporter.named" .) $on $leader $leader)
   "summary" (print "No replica of the status reporter is the leader" $cluster)
   "description" "No Events about the production stack are written, and what fires on findings is as it was.") }}
 {{- $pods := include "reporter.by" (dict "root" . "more" (list "namespace" "pod" "pod_name" "kubernetes_pod_name")) }}

@@ -44,9 +44,9 @@ All steps: kubectl exec -n {{ include "reporter.namespace" . }} deployment/{{ in
 {{- $series := "productionstack_status_reporter_" }}
 {{- $by := include "reporter.by" (dict "root" .) }}
 {{- include "reporter.alert" (dict "root" . "name" "ProductionStackStalled" "for" "5m" "severity" "warning" "owner" "" "namespace" (include "reporter.ofWorkload" .)
-  "why" "What keeps the control plane or a namespace from being Current for longer than it may. It fires on until a leader that knows all stalls no longer shows it."
+  "why" "What keeps the control plane or a namespace from being Current for longer than it may; a finding has its own alert. It fires on until a leader that knows all stalls no longer shows it."
   "expr" (include "reporter.kept" (dict "root" . "name" "ProductionStackStalled" "more" (list "layer" "reason" "code" "owner" "workload_namespace")
-    "expr" (print $series "rollup_stalled") "until" (print $series "rollup_stalled_complete == 1")))
+    "expr" (printf "%srollup_stalled unless %s %sfinding" $series (include "reporter.on" (dict "root" . "more" (list "reason" "workload_namespace"))) $series) "until" (print $series "rollup_stalled_complete == 1")))
   "summary" (print `{{ with $labels.workload_namespace }}Namespace {{ . }}{{ else }}The control plane{{ end }} is kept from being Current by {{ or $labels.reason $labels.code }}` (include "reporter.inCluster" .))
   "description" "It takes longer than a start or a change may. kubectl productionstack-status shows what blocks, since when and who must act.") }}
 {{- $seconds := max 600 (mul 3 (.Values.resyncSeconds | int64)) }}

@@ -55,6 +55,11 @@ this name, with the labels *of*, fires on until the series *until* are there aga
 max {{ include "reporter.by" . }} ({{ .expr }} or ALERTS{alertname={{ .name | quote }},alertstate="firing"{{ with .of }},{{ . }}{{ end }}} unless {{ include "reporter.on" (dict "root" .root "more" .on) }} {{ .until }})
 {{- end -}}
 
+{{/* The matcher of an alert's own series that name a cluster. One without any would fire for ever once there are clusters. */}}
+{{- define "reporter.named" -}}
+{{- with .Values.prometheusRule.clusterLabels }},{{ first . }}!=""{{ end }}
+{{- end -}}
+
 {{/* The label namespace of alerts on workloads, which AlertmanagerConfigs match, or else that of the release. */}}
 {{- define "reporter.ofWorkload" -}}
 {{ printf "{{ or $labels.workload_namespace %q }}" (include "reporter.namespace" .) }}
