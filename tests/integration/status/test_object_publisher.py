@@ -107,7 +107,7 @@ async def test_a_status_that_somebody_changed_is_repaired(server: DevCluster, ap
         server.cluster.patch(STATUSES, "team-m", "package", changed, subresource="status")
         fixture.deliver()
         await fixture.until(lambda: fixture.state() == "Current")
-        assert len(fixture.status()["conditions"]) == 4
+        assert len(fixture.status()["conditions"]) == 5
 
 
 async def test_writes_are_limited_to_twenty_at_once_and_two_a_second(
