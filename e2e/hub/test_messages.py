@@ -187,7 +187,7 @@ def _send(alertmanager: Alertmanager, *alerts: Json) -> None:
 def test_the_end_of_a_finding_arrives_also_while_the_reporter_is_silent(
     alertmanager: tuple[Alertmanager, Expected],
 ) -> None:
-    """Either of them may be evaluated first of a reporter that is back."""
+    """Prometheus may find first that the finding is over, or that the reporter is back."""
     process, expected = alertmanager
     _send(process, _alert_of_model("FIRING"))
     expected.arrive(_finding("FIRING"))
