@@ -107,7 +107,7 @@ def test_a_kind_that_comes_while_the_reporter_runs_is_watched_with_the_rights_of
         assert reporter.metric("reason_state", state="unknown", layer="modeldeployment") == 0, (
             "it does not apply"
         )
-        assert _check(plane, 0) == "cluster Current"
+        assert _check(plane, 0) == "cluster Ready"
         _apply_crd(plane, tutorial.folder)
         until(lambda: _is_served(plane, SERVICES), within=60, what="InferenceServices are served")
         plane.client.create(f"{APPS}/namespaces/{TEAM}/deployments", _CONTROLLER)

@@ -186,11 +186,16 @@ Model: TypeAlias = tuple[str, str, InferenceSetRecord]
 
 
 def _find_models(rollup: RollUp) -> Sequence[Model]:
-    """Return the InferenceSets that are shown: those that are not available first, then by name."""
+    """
+    Return the InferenceSets that are shown: those that are not available first, then by name.
+
+    What is being deleted is meant to go, and lacks nothing.
+    """
     every = (
         (namespace, name, each)
         for namespace, record in rollup.namespaces.items()
         for name, each in record.sets.items()
+        if each.subject_state.state is not State.TERMINATING
     )
 
     def order(model: Model) -> tuple[bool, str, str]:

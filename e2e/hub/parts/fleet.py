@@ -14,6 +14,7 @@ from e2e.support.metrics_process import MetricsProcess
 from e2e.support.production_stack import inference_sets
 from e2e.support.reporter_process import ReporterProcess
 from e2e.support.timeouts import SHORT_FLAGS
+from reporter.model.states import State
 from tests.support.command_line import run_command_line
 
 
@@ -98,7 +99,9 @@ class Fleet:
         state = line.split(maxsplit=1)[0]
         until(lambda: self.kubectl()[name] == state, within=within, what=f"kubectl: {line}")
         until(
-            lambda: self.command().get(name) == state, within=within, what=f"the command: {line}"
+            lambda: self.command().get(name) == State(state).word,
+            within=within,
+            what=f"the command: {line}",
         )
 
     def kubectl(self) -> dict[str, str]:

@@ -54,7 +54,7 @@ def test_package_is_ready_only_once_it_is_and_stalled_with_its_cause(plane: Cont
         assert failed["status"]["inferenceSets"] == {"total": 4, "current": 3, "failed": 1}
         assert _waits(plane, "Available", seconds=SLOW), "the other models serve"
         _, row = plane.kubectl("get", "pss", "--namespace", TEAM).splitlines()
-        assert row.split()[:4] == ["package", "Failed", "False", INVALID_REASON]
+        assert row.split()[:5] == ["package", "Failed", "False", "True", INVALID_REASON]
 
         inference_sets.repair(client, 0)
         assert _waits(plane, "Ready", seconds=SLOW)

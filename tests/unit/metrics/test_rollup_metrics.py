@@ -280,3 +280,23 @@ def test_the_models_that_are_not_available_are_shown_first(monkeypatch):
     another: dict[str, dict] = {"InferenceSet team-a/aaa": {}}
     assert [*models(stack_after(given=another))] != ["qwen"], "by name"
     assert [*models(stack_after(BAD_IMAGE))] == ["qwen"]
+
+
+@pytest.mark.parametrize(
+    ("change", "lines"),
+    [
+        ({}, {"available": 1, "desired": 1, "ready": 1}),
+        (BAD_IMAGE, {"available": 0, "desired": 1, "ready": 0}),
+        ({"InferenceSet team-m/qwen": {"metadata": {"deletionTimestamp": "now"}}}, {}),
+    ],
+    ids=["well", "out", "being deleted"],
+)
+def test_a_model_has_its_replicas_and_whether_it_is_available(change, lines):
+    metrics = Metrics(DEFAULT_CATALOGUE, list)
+    show_rollup(metrics, stack_after(change).rollup, RollUpScope.CLUSTER)
+    assert {
+        sample.labels.get("count", "available"): sample.value
+        for family in text_string_to_metric_families(metrics.render().decode())
+        for sample in family.samples
+        if sample.labels.get("inferenceset") == "qwen"
+    } == lines
