@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -15,7 +16,7 @@ import yaml
 
 from e2e.controlplane import assets
 from e2e.release import krew
-from e2e.release.krew import PLUGIN, PROGRAM
+from e2e.release.krew import LAUNCHER, PLUGIN, PROGRAM
 from e2e.release.workflow import ROOT, script_of
 
 
@@ -97,6 +98,27 @@ def test_an_older_python_is_refused_with_what_to_do(built: Path, tmp_path: Path)
     done = run(program, "--version", PYTHON=str(old))
     assert (done.returncode, done.stdout) == (1, "")
     assert "Python 3.11 or newer is needed; name one with PYTHON=" in done.stderr
+
+
+INSTALLING_PYTHON = """\
+#!/bin/sh
+[ "$1 $2" = "-m venv" ] || exit 0
+mkdir -p "$3/bin"
+cp "$0" "$3/bin/python"
+printf '#!/bin/sh\\necho installed: "$@"\\n' > "$3/bin/kubectl-productionstack_status"
+chmod +x "$3/bin/kubectl-productionstack_status"
+"""
+"""A Python that makes a virtual environment, into which pip installs at once."""
+
+
+def test_it_installs_below_a_home_with_a_space(tmp_path: Path) -> None:
+    folder = tmp_path / "Jane Doe"
+    folder.mkdir()
+    python = folder / "python"
+    python.write_text(INSTALLING_PYTHON)
+    python.chmod(0o755)
+    done = run(Path(shutil.copy(LAUNCHER, folder)), "status", PYTHON=str(python))
+    assert (done.returncode, done.stdout) == (0, "installed: status\n"), done.stderr
 
 
 def unpack(built: Path, folder: Path) -> Path:

@@ -1,67 +1,96 @@
-"""Add silences to the text of a file of silences, and take them out, with its comments where possible. Pure."""
+"""Add silences to the text of a file, and take them out, with its comments where possible. Pure."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
 
 SILENCES = "silences"
+TAGS = yaml.resolver.BaseResolver
+
+
+class _List(NamedTuple):
+    """
+    The list of silences in a text, as nodes: what is malformed stays as it is written.
+
+    *first* and *last*: its lines with the key, counted from 0; *last* is before *first* without a list.
+    *indent*: the column of each dash; None for a list that has not a line for each entry.
+    """
+
+    entries: Sequence[yaml.Node]
+    first: int
+    last: int
+    indent: int | None = None
 
 
 def with_silence(text: str, entry: Mapping[str, Any]) -> str:
     """Return the text with one more entry at the end. *text*: of a file that can be read."""
-    items = _items(text)
-    added = [*_entries(text), entry]
-    if not items:
-        return _render(added)
-    lines = text.splitlines()
-    place = _last_line(items[-1]) + 1
-    indent = " " * (items[-1].start_mark.column - len("- "))
-    shown = yaml.safe_dump([dict(entry)], sort_keys=False, allow_unicode=True).splitlines()
-    edited = [*lines[:place], *(indent + line for line in shown), *lines[place:]]
-    return _checked("\n".join(edited) + "\n", added)
+    found, lines = _find_list(text), text.splitlines()
+    shown = yaml.safe_dump({SILENCES: [dict(entry)]}, sort_keys=False, allow_unicode=True)
+    entries = [*found.entries, *_find_list(shown).entries]
+    if found.indent is None:
+        return _edited(lines, found, entries)
+    added = (" " * found.indent + line for line in shown.splitlines()[1:])
+    place = found.last + 1
+    return _edited(lines, found, entries, [*lines[:place], *added, *lines[place:]])
 
 
 def without_silences(text: str, numbers: Collection[int]) -> str:
     """Return the text without the entries at these places, counted from 0."""
-    items = _items(text)
-    left = [each for place, each in enumerate(_entries(text)) if place not in numbers]
-    if not left or not items:
-        return _render(left)
-    lines = text.splitlines()
+    found, lines = _find_list(text), text.splitlines()
+    left = [each for place, each in enumerate(found.entries) if place not in numbers]
+    if found.indent is None or not left:
+        return _edited(lines, found, left)
+    kept = [*lines]
     for place in sorted(numbers, reverse=True):
-        del lines[items[place].start_mark.line : _last_line(items[place]) + 1]
-    return _checked("\n".join(lines) + "\n", left)
+        node = found.entries[place]
+        del kept[node.start_mark.line : _last_line(node) + 1]
+    return _edited(lines, found, left, kept)
 
 
-def _checked(text: str, expected: Sequence[Any]) -> str:
-    """Return the text if it has the entries that it shall have, else these alone, without comments."""
+def _edited(
+    lines: Sequence[str],
+    found: _List,
+    entries: Sequence[yaml.Node],
+    *preferred: Sequence[str],
+) -> str:
+    """Return the preferred text if it has these entries, else one with the list written anew, or that alone."""
+    alone = _render(entries)
+    anew = [*lines[: found.first], *alone.splitlines(), *lines[found.last + 1 :]]
+    texts = ("\n".join(each) + "\n" for each in (*preferred, anew))
+    return next((each for each in texts if _reads_as(each, alone)), alone)
+
+
+def _reads_as(text: str, alone: str) -> bool:
     try:
-        return text if _entries(text) == expected else _render(expected)
+        return _render(_find_list(text).entries) == alone
     except yaml.YAMLError:
-        return _render(expected)
+        return False
 
 
-def _render(entries: Sequence[Any]) -> str:
-    content = {SILENCES: list(entries)}
-    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+def _render(entries: Sequence[yaml.Node]) -> str:
+    """Return the text of a file with these entries alone. Tags and quotes stay."""
+    key = yaml.ScalarNode(TAGS.DEFAULT_SCALAR_TAG, SILENCES)
+    listed = yaml.SequenceNode(TAGS.DEFAULT_SEQUENCE_TAG, list(entries), flow_style=False)
+    root = yaml.MappingNode(TAGS.DEFAULT_MAPPING_TAG, [(key, listed)], flow_style=False)
+    return str(yaml.serialize(root, Dumper=yaml.SafeDumper, allow_unicode=True))
 
 
-def _entries(text: str) -> list[Any]:
-    """Return the entries with times as they are written."""
-    content = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506  BaseLoader makes texts alone
-    found = content.get(SILENCES) if isinstance(content, Mapping) else None
-    return found if isinstance(found, list) else []
-
-
-def _items(text: str) -> list[yaml.Node]:
-    """Return the nodes of the entries of a list with a line for each; none of any other text."""
+def _find_list(text: str) -> _List:
     root = yaml.compose(text, Loader=yaml.SafeLoader)
-    for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
-        if key.value == SILENCES and isinstance(value, yaml.SequenceNode) and not value.flow_style:
-            return list(value.value)
-    return []
+    pairs = root.value if isinstance(root, yaml.MappingNode) else ()
+    found = next(((key, value) for key, value in pairs if key.value == SILENCES), None)
+    if not isinstance(root, yaml.MappingNode) or found is None:
+        after = len(text.splitlines())
+        return _List((), after, after - 1)
+    key, value = found
+    entries = value.value if isinstance(value, yaml.SequenceNode) else ()
+    if entries and not value.flow_style:
+        last = _last_line(entries[-1])
+        return _List(entries, key.start_mark.line, last, value.start_mark.column)
+    begin, end = (root, root) if root.flow_style else (key, value)
+    return _List(entries, begin.start_mark.line, end.end_mark.line)
 
 
 def _last_line(node: yaml.Node) -> int:

@@ -98,18 +98,18 @@ def _depth(found: UnknownField) -> int:
 
 
 def _unknown(schema: Schema, path: Path) -> UnknownField | None:
-    schema = {**schema, "properties": {**schema.get("properties", {}), **_OF_EVERY_OBJECT}}
+    schema = {**schema, "properties": {**_properties(schema), **_OF_EVERY_OBJECT}}
     for position, name in enumerate(path):
         below = _below(schema, name)
         if below is None:
-            return UnknownField(path[: position + 1], tuple(schema.get("properties", ())))
+            return UnknownField(path[: position + 1], tuple(_properties(schema)))
         schema = below
     return None
 
 
 def _below(schema: Schema, name: str) -> Schema | None:
     """Return the schema of a field, or of each item; None if there is no such field."""
-    fields = schema.get("properties", {})
+    fields = _properties(schema)
     if name in fields:
         return _schema(fields[name])
     open_ended = "x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"
@@ -122,6 +122,11 @@ def _below(schema: Schema, name: str) -> Schema | None:
     return _schema(more) if more else None
 
 
+def _properties(schema: Schema) -> Schema:
+    found = schema.get("properties")
+    return found if isinstance(found, Mapping) else {}
+
+
 def _schema(found: Any) -> Schema:
     return found if isinstance(found, Mapping) else _ANY
 
@@ -132,7 +137,8 @@ def read_crds(documents: Iterable[Any]) -> CrdFields:
     for spec in _specs(documents):
         name = f"{spec['names']['plural']}.{spec['group']}"
         for version in spec["versions"]:
-            schema = version.get("schema", {}).get("openAPIV3Schema")
+            validation = version.get("schema")
+            schema = validation.get("openAPIV3Schema") if isinstance(validation, Mapping) else None
             if isinstance(schema, Mapping):
                 schemas.setdefault(name, {})[version["name"]] = schema
     return CrdFields(schemas)
@@ -158,5 +164,8 @@ def _is_complete(spec: Any) -> bool:
         and {"plural"} <= spec["names"].keys()
         and "group" in spec
         and isinstance(spec.get("versions"), list)
-        and all(isinstance(each, Mapping) and "name" in each for each in spec["versions"])
+        and all(
+            isinstance(each, Mapping) and isinstance(each.get("name"), str)
+            for each in spec["versions"]
+        )
     )

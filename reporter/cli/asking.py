@@ -73,7 +73,9 @@ class Terminal:
     def __init__(self, environ: Mapping[str, str], arguments: Arguments | None = None) -> None:
         given = arguments.values if arguments is not None else {}
         self._is_quiet = given.get("quiet") == "true"
-        self._cuts_notes = given.get("output", Format.WIDE) != Format.WIDE
+        output = arguments.flags.get("output") if arguments is not None else None
+        shows_wide = output is not None and Format.WIDE in output.choices
+        self._cuts_notes = shows_wide and given["output"] != Format.WIDE
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
         self.colour = sys.stdout.isatty() and not plain
         # As programs that print columns do: the variable COLUMNS, else what the terminal says.

@@ -209,7 +209,7 @@ ACCESS = (REPORTER_NAMESPACE, CONTEXT, AS, REQUEST_TIMEOUT)
 
 AT = Flag(
     "at",
-    "The moment to evaluate a dump at; empty: the newest time in it.",
+    "The moment to evaluate a dump at; empty: when it was taken, else the newest time in it.",
     "TIME",
     parse=parse_optional_moment,
 )

@@ -192,7 +192,10 @@ expire takes a silence back. See docs/silences.md.""",
         command.switch(
             "apply", "Write it, as annotations or into the file of silences, instead of printing."
         ),
-        command.switch("replace", "With --apply: replace the silence that the subject has there."),
+        command.switch(
+            "replace",
+            "With --apply: replace all silences that the subject has there; each that ends is printed.",
+        ),
         command.switch("file", "An entry of the file of silences instead of annotations."),
         command.output(ListFormat),
         Flag(
@@ -211,5 +214,6 @@ expire takes a silence back. See docs/silences.md.""",
     notes="""\
 --kubeconfig names the kubeconfig, as for run.
 
-Exit codes: 0 done, 1 not written or no answer, 2 something given is refused.""",
+Exit codes: 0 done, 1 not or only partly written, or no answer, 2 something
+given is refused.""",
 )

@@ -1,7 +1,7 @@
 """Write a silence, and take it back: as annotations of an object, or in the reporter's file of silences."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 from reporter.catalogue.silence_edit import with_silence, without_silences
@@ -102,6 +102,8 @@ async def apply_to_object(
             terminal.error(f"{_object_name(text)} {refusal}")
             return ExitCode.NO_ANSWER
         await silence_object(api, found, _fields(text))
+    if found.annotations:
+        terminal.print(f"{_object_name(text)}: silence ended: {_describe(found.annotations)}")
     reasons = ", ".join(text.reasons)
     terminal.print(f"{_object_name(text)} silenced: {reasons} until {text.until}")
     return ExitCode.MET
@@ -118,13 +120,13 @@ async def apply_to_file(
     async with _connected(access, settings) as api:
         try:
             found, file = await _find_file(api, arguments)
-            kept = found.text
-            if arguments.is_set("replace"):
-                replaced = _places(file, Target(text.namespace, text.inferenceset))
-                kept = without_silences(kept, replaced)
+            subject = Target(text.namespace, text.inferenceset)
+            replaced = _places(file, subject) if arguments.is_set("replace") else []
+            kept = without_silences(found.text, replaced)
             await _write_file(api, found, with_silence(kept, file_entry(text)))
         except StatusQueryFailed as err:
             raise StatusQueryFailed(f"{err}; without --apply the entry is printed for it") from err
+    _say_ended(terminal, found, file, replaced)
     scope = "/".join(filter(None, (text.namespace, text.inferenceset))) or "cluster"
     reasons = ", ".join(text.reasons)
     terminal.print(f"{found} changed: {scope} silenced: {reasons} until {text.until}")
@@ -192,12 +194,24 @@ async def _write_file(api: RestClient, found: ConfigMapText, text: str) -> None:
 
 
 def _places(file: SilenceFile, target: Target) -> list[int]:
-    """Return which entries of the file are about a subject, and no other one, counted from 0."""
+    """
+    Return which entries of the file are about a subject, and no other one, counted from 0.
+
+    A malformed one silences nothing, and whose it was meant to be is not known.
+    """
     return [
         place
         for place, each in enumerate(file.silences)
         if (each.namespace, each.inferenceset) == (target.namespace, target.name)
+        and not each.problem
     ]
+
+
+def _say_ended(
+    terminal: Terminal, found: ConfigMapText, file: SilenceFile, places: Sequence[int]
+) -> None:
+    for place in places:
+        terminal.print(f"{found}: silence ended: {_describe(_fields(file.silences[place]))}")
 
 
 # --------------------------------------------------------------------
@@ -227,26 +241,40 @@ async def _expire(
     terminal: Terminal,
     access: ClusterAccess,
 ) -> int:
-    unread: list[str] = []
+    failed: list[Exception] = []
     ended = 0
     async with _connected(access, settings) as api:
         if not target.is_cluster and not is_qualified(target.name):
             try:
                 ended += await _expire_object(api, target, reasons, terminal)
-            except KubeError as err:
-                unread.append(str(err))
+            except (StatusQueryFailed, KubeError) as err:
+                terminal.error(str(err))
+                failed.append(err)
         try:
             ended += await _expire_in_file(api, arguments, target, reasons, terminal)
         except NoSilenceFile:
             pass
         except (StatusQueryFailed, KubeError) as err:
-            unread.append(f"nothing was ended in the file of silences: {err}")
-    for each in unread:
-        terminal.error(each)
-    if not ended and not unread:
+            terminal.error(f"nothing was ended in the file of silences: {err}")
+            failed.append(err)
+    if not ended and not failed:
         which = f" of {', '.join(sorted(reasons))} alone" if reasons else ""
         terminal.error(f"{target} has no silence{which}")
-    return ExitCode.MET if ended else ExitCode.NO_ANSWER
+    is_done = ended and not any(isinstance(each, SilenceStays) for each in failed)
+    return ExitCode.MET if is_done else ExitCode.NO_ANSWER
+
+
+class SilenceStays(StatusQueryFailed):
+    """The error for a silence that was found and could not be ended."""
+
+
+@contextmanager
+def _ending() -> Iterator[None]:
+    """Raise SilenceStays for an error of the change that ends a silence."""
+    try:
+        yield
+    except (StatusQueryFailed, KubeError) as err:
+        raise SilenceStays(str(err)) from err
 
 
 async def _expire_object(
@@ -256,7 +284,8 @@ async def _expire_object(
     fields: Mapping[str, str] = {**found.labels, **found.annotations}
     if not fields or not _is_of(reasons, _reasons(fields.get("reasons", ""))):
         return 0
-    await end_silence(api, found)
+    with _ending():
+        await end_silence(api, found)
     kind = INFERENCE_SETS if target.name else NAMESPACES
     terminal.print(f"{kind.kind} {target}: silence ended: {_describe(fields)}")
     return 1
@@ -275,9 +304,9 @@ async def _expire_in_file(
     ]
     if not places:
         return 0
-    await _write_file(api, found, without_silences(found.text, places))
-    for place in places:
-        terminal.print(f"{found}: silence ended: {_describe(_fields(file.silences[place]))}")
+    with _ending():
+        await _write_file(api, found, without_silences(found.text, places))
+    _say_ended(terminal, found, file, places)
     return len(places)
 
 

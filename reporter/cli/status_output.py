@@ -214,7 +214,8 @@ def describe_gaps(document: StatusDocument) -> Iterator[str]:
         yield f"metrics pages that are read through the API server may be {age} old"
     for why in dict.fromkeys(each.why for each in document.not_judged):
         number = sum(each.why == why for each in document.not_judged)
-        yield f"{number} reasons are not judged: {why}; -o json names them"
+        what = "1 reason is" if number == 1 else f"{number} reasons are"
+        yield f"{what} not judged: {why}; -o json names them"
 
 
 def _names(answer: StatusAnswer, target: Target, lists_sets: bool) -> Iterator[str]:

@@ -5,6 +5,7 @@ Read the file that names the Deployments of the control plane, in place of two f
     bbr: ""            # not checked
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -16,6 +17,8 @@ from reporter.settings.errors import SettingsError
 
 MAX_BYTES = 64 * 1024
 FLAG = "components-file"
+PLACE = re.compile(r"([^/]+(/[^/]+)?)?")
+"""NAMESPACE, NAMESPACE/DEPLOYMENT, or empty."""
 
 COMPONENT_FLAGS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -60,15 +63,19 @@ def _read_pairs(path: Path, given: str) -> Iterator[tuple[str, str]]:
         if len(content) > MAX_BYTES:
             raise SettingsError(given, f"has more than {MAX_BYTES} bytes")
         pairs = yaml.safe_load(content) or {}
+        root = yaml.compose(content, Loader=yaml.SafeLoader)
     except OSError as err:
         raise SettingsError(given, f"cannot be read: {err.strerror}") from err
     except (yaml.YAMLError, ValueError, RecursionError) as err:
         raise SettingsError(given, f"is not YAML: {' '.join(str(err).split())}") from err
     if not isinstance(pairs, dict):
         raise SettingsError(given, "must be lines such as `kaito: kaito-system/kaito-workspace`")
+    keys = [key.value for key, _ in root.value] if isinstance(root, yaml.MappingNode) else []
     for name, value in pairs.items():
+        if keys.count(name) > 1:
+            raise SettingsError(given, f"names {name} twice; remove one")
         text = "" if value is None else value
-        if not isinstance(text, str) or text.count("/") > 1:
+        if not isinstance(text, str) or not PLACE.fullmatch(text):
             raise SettingsError(
                 given, f"{name}: must be NAMESPACE/DEPLOYMENT, or empty: not checked"
             )

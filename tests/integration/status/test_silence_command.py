@@ -160,6 +160,18 @@ async def test_a_silence_of_an_object_is_taken_back(server: DevCluster, tmp_path
     assert (await silence(server, tmp_path, "expire", "team-a/qwen")).code == 1
 
 
+async def test_one_that_is_replaced_is_named(server: DevCluster, tmp_path: Path):
+    await silence(server, tmp_path, "team-a/qwen", "all", UNTIL, WHY, "--apply")
+    words = ("team-a/qwen", POD_REASON, UNTIL, WHY, "--apply", "--replace")
+    done = await silence(server, tmp_path, *words)
+    assert (done.code, done.err) == (0, "")
+    until = "until 2099-01-01T00:00:00Z"
+    assert done.out.splitlines() == [
+        f"InferenceSet qwen: silence ended: all {until} by alice (the weights move)",
+        f"InferenceSet qwen silenced: {POD_REASON} {until}",
+    ]
+
+
 async def test_one_in_labels_is_taken_back_as_well(server: DevCluster, tmp_path: Path):
     labels = {f"{SILENCE_PREFIX}until": "20990101T000000Z", f"{SILENCE_PREFIX}reasons": POD_REASON}
     server.cluster.patch(*INFERENCE_SET, {"metadata": {"labels": labels}})
@@ -175,6 +187,43 @@ async def test_what_cannot_be_looked_at_is_not_called_free_of_silences(
     assert ended.code == 1
     assert 'cannot get resource "inferencesets"' in ended.err
     assert "has no silence" not in ended.err
+
+
+async def test_a_file_that_may_not_be_looked_at_leaves_what_was_ended_a_success(
+    server: DevCluster, tmp_path: Path
+):
+    server.deny("list", "", "pods")
+    await silence(server, tmp_path, "team-a/qwen", "all", UNTIL, WHY, "--apply")
+    ended = await silence(server, tmp_path, "expire", "team-a/qwen")
+    assert (ended.code, silence_of(server)) == (0, {})
+    assert "nothing was ended in the file of silences: " in ended.err
+
+
+async def test_a_silence_that_was_found_and_stays_is_no_success(
+    server: DevCluster, tmp_path: Path
+):
+    add_reporter(server)
+    add_map(server, "silences:\n- {namespace: team-a, reasons: [all], until: 2099-01-01}\n")
+    server.deny("patch", "", "configmaps")
+    await silence(server, tmp_path, "team-a", "all", UNTIL, WHY, "--apply")
+    ended = await silence(server, tmp_path, "expire", "team-a")
+    assert (ended.code, "Namespace team-a: silence ended: all" in ended.out) == (1, True)
+    assert 'cannot patch resource "configmaps"' in ended.err
+
+
+async def test_a_malformed_entry_is_not_taken_for_one_of_the_cluster(
+    server: DevCluster, tmp_path: Path
+):
+    add_reporter(server)
+    malformed = "- {namespace: [team-a], reasons: [all], until: 2099-01-01}\n"
+    add_map(server, f"silences:\n{malformed}")
+    for reasons in ((), (KAITO_REASON,)):
+        ended = await silence(server, tmp_path, "expire", "cluster", *reasons)
+        assert (ended.code, "cluster has no silence" in ended.err) == (1, True)
+    words = ("cluster", KAITO_REASON, UNTIL, WHY, "--apply", "--replace")
+    done = await silence(server, tmp_path, *words)
+    assert (done.code, done.out.count("\n")) == (0, 1)
+    assert malformed in text_of_map(server)
 
 
 async def test_the_cluster_is_silenced_in_the_map_that_the_reporter_mounts(
@@ -204,7 +253,11 @@ async def test_the_cluster_is_silenced_in_the_map_that_the_reporter_mounts(
     await silence(server, tmp_path, "team-a/qwen", POD_REASON, UNTIL, WHY, "--apply", "--file")
     assert [each["scope"] for each in await listed(server, tmp_path)] == ["cluster", "team-a/qwen"]
     again = await silence(server, tmp_path, *words, "--replace", "--by=bob")
-    assert again.code == 0
+    replaced = f"{KAITO_REASON} until 2099-01-01T00:00:00Z by alice (the weights move)"
+    assert (again.code, again.out.splitlines()[0]) == (
+        0,
+        f"ConfigMap kaito-system/silences: silence ended: {replaced}",
+    )
     assert sorted(each["by"] for each in await listed(server, tmp_path)) == ["alice", "bob"]
     ended = await silence(server, tmp_path, "expire", "cluster")
     assert (ended.code, "ConfigMap kaito-system/silences: silence ended:" in ended.out) == (

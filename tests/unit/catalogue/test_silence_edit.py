@@ -47,16 +47,26 @@ def test_an_entry_is_added_at_the_end_beside_the_comments():
         "silences: []\n",
         "silences:\n",
         "# nothing\n",
+        "# ask platform\nsilences: []  # none\n# the end",
+        "# ask platform\n---\n{silences: []}\n",
+        "--- {silences: []}\n",
     ],
 )
 def test_the_first_entry_makes_the_list(text: str):
-    assert reasons(with_silence(text, KEDA)) == [("clusterKedaNotReady",)]
+    edited = with_silence(text, KEDA)
+    assert reasons(edited) == [("clusterKedaNotReady",)]
+    comments = [line for line in text.splitlines() if line.startswith("#")]
+    assert [line for line in edited.splitlines() if line.startswith("#")] == comments
 
 
 def test_a_list_on_one_line_is_written_anew():
-    text = 'silences: [{reasons: [all], namespace: team-m, until: "2099-01-01"}]\n'
-    assert reasons(with_silence(text, KEDA)) == [("all",), ("clusterKedaNotReady",)]
-    assert reasons(without_silences(text, [0])) == []
+    text = (
+        '# ours\nsilences: [{reasons: [all], namespace: team-m, until: "2099-01-01"}]\n# the end\n'
+    )
+    added, removed = with_silence(text, KEDA), without_silences(text, [0])
+    assert reasons(added) == [("all",), ("clusterKedaNotReady",)]
+    assert (added[:7], added[-10:]) == ("# ours\n", "# the end\n")
+    assert removed == "# ours\nsilences: []\n# the end\n"
 
 
 @pytest.mark.parametrize(
@@ -71,9 +81,8 @@ def test_a_list_on_one_line_is_written_anew():
 def test_entries_are_taken_out_and_the_others_stay(places: list[int], left: list):
     text = without_silences(FILE, places)
     assert reasons(text) == left
-    if left:
-        assert "# known trouble" in text
-        assert text.splitlines()[-1] == "# the end"
+    assert "# known trouble" in text
+    assert text.splitlines()[-1] == "# the end"
 
 
 def test_what_is_added_and_taken_out_leaves_the_text_as_it_was():
@@ -94,3 +103,24 @@ def test_an_entry_that_cannot_be_read_stays_as_it_is():
     assert first.problem
     assert "reason: x" in text
     assert (second.reasons, second.problem) == (("clusterKedaNotReady",), "")
+
+
+MALFORMED = """\
+silences: [{reasons: [all], until: 2099-01-01, by: 12345}, {reasons: [all], until: 2099-01-01, by: yes},
+  {reasons: [all], until: 2099-01-01, why: ~}, {reasons: !!int "", until: 2099-01-01},
+  {reasons: [all], until: 2099-02-30}, &own {reasons: [clusterBBRNotReady], until: 2099-01-01, by: '1'},
+  {<<: *own, namespace: team-m}]
+"""
+
+
+def test_an_edit_puts_no_other_entry_into_effect():
+    before = parse_silence_file(MALFORMED, Path("silences.yaml")).silences
+    assert [bool(each.problem) for each in before] == [True] * 5 + [False] * 2
+    text = with_silence(MALFORMED, KEDA)
+    *others, added = parse_silence_file(text, Path("silences.yaml")).silences
+    assert [bool(each.problem) for each in others] == [True] * 5 + [False] * 2
+    assert (others[5].by, others[6].namespace) == ("1", "team-m")
+    assert (added.reasons, added.problem) == (("clusterKedaNotReady",), "")
+    left = parse_silence_file(without_silences(text, [5]), Path("silences.yaml")).silences
+    assert [bool(each.problem) for each in left] == [True] * 5 + [False] * 2
+    assert left[5].reasons == ("clusterBBRNotReady",)

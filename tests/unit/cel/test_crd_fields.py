@@ -56,6 +56,7 @@ def test_a_field_that_an_object_may_have_is_known(schema: dict[str, Any], path: 
         ({"items": {"properties": {"a": TEXT}}}, (EACH, "zz"), "object.spec[].zz: known are a"),
         ({"items": TEXT}, ("length",), "object.spec.length: remove it"),
         ({"type": "object"}, ("x",), "object.spec.x: remove it"),
+        ({"properties": None}, ("x",), "object.spec.x: remove it"),
     ],
 )
 def test_a_field_that_no_object_has_is_named(
@@ -86,3 +87,24 @@ def test_crds_are_found_in_lists_and_what_is_none_is_left_out():
     crds = read_crds([*others, listed])
     assert list(crds.schemas) == ["models.example.com"]
     assert CrdFields().find_unknown(KIND, ("spec", "b")) is None
+
+
+@pytest.mark.parametrize("schema", [None, "text", {}, {"openAPIV3Schema": None}])
+def test_a_version_without_a_schema_may_have_any_field(schema: Any):
+    crd = a_crd({})
+    crd["spec"]["versions"][0]["schema"] = schema
+    assert unknown(read_crds([crd]), "spec", "any") is None
+
+
+def test_properties_at_the_top_may_be_null():
+    crd = a_crd({})
+    crd["spec"]["versions"][0]["schema"] = {"openAPIV3Schema": {"properties": None}}
+    assert unknown(read_crds([crd]), "metadata", "name") is None
+    assert unknown(read_crds([crd]), "spec") is not None
+
+
+@pytest.mark.parametrize("name", [None, ["v1"], {}])
+def test_a_crd_whose_version_has_no_name_is_left_out(name: Any):
+    crd = a_crd({})
+    crd["spec"]["versions"][0]["name"] = name
+    assert read_crds([crd]).schemas == {}

@@ -47,6 +47,10 @@ def test_reasons_that_were_not_evaluated_are_named_once_per_cause():
     assert list(describe_gaps(document)) == [
         "2 reasons are not judged: it has no pages; -o json names them"
     ]
+    alone = StatusDocument(schema="v1", mode=Mode.WATCHING, not_judged=(first,))
+    assert list(describe_gaps(alone)) == [
+        "1 reason is not judged: it has no pages; -o json names them"
+    ]
 
 
 def test_how_old_a_page_through_the_api_server_may_be_is_a_note():
@@ -93,9 +97,9 @@ def test_each_state_and_each_end_of_a_wait_has_an_exit_code():
 LONG = "a note about many things that were not read: " + ", ".join(["gateways"] * 20)
 
 
-def shown(capsys: pytest.CaptureFixture[str], *argv: str) -> list[str]:
+def shown(capsys: pytest.CaptureFixture[str], *argv: str, command: Command = STATUS) -> list[str]:
     """Return the lines that a terminal writes to standard error for three notes, of which two are alike."""
-    terminal = Terminal({}, STATUS.parse(argv))
+    terminal = Terminal({}, command.parse(argv))
     for note in ("short", LONG, "short"):
         terminal.note(note)
     found = capsys.readouterr()
@@ -114,6 +118,13 @@ def test_wide_shows_notes_whole_and_quiet_leaves_them_out(capsys: pytest.Capture
     assert shown(capsys, "-o", "wide")[1] == f"note: {LONG}"
     assert shown(capsys, "-q") == []
     assert shown(capsys, "--quiet", "-o", "wide") == []
+
+
+@pytest.mark.parametrize("command", [CHECK, WAIT, EXPLAIN])
+def test_a_command_without_a_wide_form_shows_notes_whole(
+    command: Command, capsys: pytest.CaptureFixture[str]
+):
+    assert shown(capsys, command=command)[1] == f"note: {LONG}"
 
 
 def test_an_error_is_shown_whole_and_also_with_quiet(capsys: pytest.CaptureFixture[str]):

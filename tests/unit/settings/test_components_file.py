@@ -35,8 +35,9 @@ def test_flags_and_variables_win(tmp_path: Path):
     assert (settings.kaito_namespace, settings.kaito_deployment) == ("other", "third")
 
 
-def test_it_may_be_named_by_its_variable_and_be_empty(tmp_path: Path):
-    path = written(tmp_path, "").partition("=")[2]
+@pytest.mark.parametrize("text", ["", "null\n", "{}\n"])
+def test_it_may_be_named_by_its_variable_and_be_empty(tmp_path: Path, text: str):
+    path = written(tmp_path, text).partition("=")[2]
     settings = load_settings([], {"STATUS_REPORTER_COMPONENTS_FILE": path})
     assert settings.kaito_deployment == "kaito-workspace"
 
@@ -47,6 +48,10 @@ def test_it_may_be_named_by_its_variable_and_be_empty(tmp_path: Path):
         ("kiato: a/b\n", "there is no component 'kiato'; did you mean kaito?"),
         ("kaito: a/b/c\n", "kaito: must be NAMESPACE/DEPLOYMENT"),
         ("kaito: 1\n", "kaito: must be NAMESPACE/DEPLOYMENT"),
+        ("kaito: kube-system/\n", "kaito: must be NAMESPACE/DEPLOYMENT, or empty: not checked"),
+        ("kaito: /kaito-workspace\n", "kaito: must be NAMESPACE/DEPLOYMENT"),
+        ("keda: scaling/\n", "keda: must be NAMESPACE/DEPLOYMENT"),
+        ("kaito: a/b\nbbr: c/d\n'kaito': e/f\n", "names kaito twice; remove one"),
         ("keda: a/b\n", "keda: name its namespace alone"),
         ("kaito: a/B\n", "kaito: --kaito-deployment=B: "),
         ("- kaito\n", "must be lines such as"),
