@@ -12,6 +12,7 @@ from devcluster.server import DevCluster
 from reporter.kube import lister
 from reporter.kube.stack_dump import DumpEnd, parse_end
 from reporter.model.redact import REMOVED
+from tests.integration.controller.test_declared_scopes import GADGETS, a_crd, declaring
 from tests.integration.status.asking import (
     MODEL_POD,
     Ended,
@@ -261,6 +262,21 @@ async def test_no_secret_of_flags_and_silences_is_in_it(server: DevCluster, tmp_
     assert end.silences == f"# password: {REMOVED}\nsilences: []\n"
     assert f"--kaito-namespace=https://{REMOVED}@example.com" in end.flags
     assert end.missing_files == ()
+
+
+async def test_a_kind_that_is_declared_with_another_scope_is_unknown(
+    server: DevCluster, tmp_path: Path
+):
+    server.cluster.upsert(a_crd("Cluster"))
+    declaring(tmp_path, namespaced=True)
+    overlay = f"--catalogue-overlay={tmp_path / 'overlay.yaml'}"
+    path, _ = await dumped(server, tmp_path, overlay)
+    why = "Gadget is declared with namespaces, and has none"
+    shown = await ask("status", f"--from=file:{path}", overlay, "-o", "wide")
+    assert f"note: {GADGETS}: " in shown.err
+    assert why in shown.err
+    found = await states(f"--from=file:{path}", overlay)
+    assert found["cluster"] == ("Unknown", "clusterGadgetBroken")
 
 
 async def test_objects_that_were_taken_out_of_a_dump_are_not_taken_for_absent(
