@@ -60,10 +60,13 @@ _VARIABLES = re.compile(
 )
 """The beginning of environment variables in YAML."""
 
-_ARGUMENT = r"""\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s\-;&|<>\\\"'][^\s;&|<>\"']*"""
+_ARGUMENT = (
+    r"""\\+[\"'][^\"'\\]*\\*[\"']?|\"(?:[^\"\\]|\\.)*(?:\"|\Z)|'[^']*(?:'|\Z)"""
+    r"""|[^\s\-;&|<>\\\"'][^\s;&|<>\"']*"""
+)
 _SPACE = r"(?:[ \t]|\\\n)+"
 _FLAG = re.compile(
-    rf"(?<![\w-])(--?[A-Za-z][\w.-]*)({_SPACE})(?:{_ARGUMENT})(?:{_SPACE}(?:{_ARGUMENT}))*"
+    rf"(?<![\w-])(--?[A-Za-z][\w.-]*)({_SPACE})((?:{_ARGUMENT})(?:{_SPACE}(?:{_ARGUMENT}))*)"
 )
 """A flag in a command line, with all arguments up to the next one or the end of the command."""
 
@@ -162,8 +165,11 @@ def _names_secret(name: str) -> bool:
 
 
 def _without_argument(found: re.Match[str]) -> str:
-    flag, space = found[1], found[2]
-    return f"{flag}{space}{REMOVED}" if _names_secret(flag.lstrip("-")) else found[0]
+    flag, space, arguments = found.groups()
+    if _names_secret(flag.lstrip("-")):
+        return f"{flag}{space}{REMOVED}"
+    # The argument of sh -c is a command line, too.
+    return f"{flag}{space}{_FLAG.sub(_without_argument, arguments)}"
 
 
 def _rewritten(text: str) -> str | None:

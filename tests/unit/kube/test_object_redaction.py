@@ -63,6 +63,15 @@ def test_a_text_with_variables_is_removed_as_a_whole(field: str):
             f"serve --api-key \\\n  {REMOVED} | tee log; echo --model phi",
         ),
         ({"script": "serve --api-key"}, "serve --api-key"),
+        (
+            {"script": "bash -c 'serve --api-key abc12' -v"},
+            f"bash -c 'serve --api-key {REMOVED}' -v",
+        ),
+        (
+            {"script": 'bash -c "serve --api-key \\"abc 12\\" --port 80"'},
+            f'bash -c "serve --api-key {REMOVED} --port 80"',
+        ),
+        ({"script": "serve --api-key 'abc 12"}, f"serve --api-key {REMOVED}"),
         ({"apiKeys": ["abc12", "def34"]}, [REMOVED, REMOVED]),
         ({"apiKeys": [{"name": "a", "value": "abc12"}]}, [{"name": "a", "value": REMOVED}]),
         ({"password": {"value": "hunter2"}}, {"value": REMOVED}),
