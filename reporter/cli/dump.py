@@ -9,7 +9,7 @@ from reporter.cli import command
 from reporter.cli.asking import ExitCode, Terminal, run_asking
 from reporter.cli.processes import program_version
 from reporter.cli.source_arguments import CLUSTER, KUBECONFIG, parse_target
-from reporter.cli.sources import SourceOpener
+from reporter.cli.sources import SourceOpener, describe_files
 from reporter.kube.errors import KubeError
 from reporter.kube.stack_dump import DumpedKind, render_begin
 from reporter.settings import Arguments, Flag, SettingsError
@@ -35,11 +35,17 @@ async def _dump(opener: SourceOpener, target: Target, terminal: Terminal) -> int
         async with opener.connected() as (api, _, clock):
             out.write(render_begin(f"{PROGRAM_NAME} {program_version()}"))
             found = await opener.load_of_cluster(api)
+            for text in describe_files(found.missing_files, found.settings, taken=SETTINGS):
+                terminal.note(text)
             writer = DumpWriter(
                 api, clock, out.write, namespace=target.namespace, on_progress=terminal.progress
             )
-            silences = found.silences.text if found.silences is not None else ""
-            end = await writer.run(found.catalogue, flags=found.flags, silences=silences)
+            end = await writer.run(
+                found.catalogue,
+                flags=found.flags,
+                silences=found.silences,
+                missing_files=found.missing_files,
+            )
         out.flush()
     except KubeError as err:
         raise cannot_read_after(err) from err
@@ -62,6 +68,7 @@ def _describe_gap(said: DumpedKind) -> str:
     return f"{said.resource}: {said.unread}" if said.unread else ""
 
 
+SETTINGS = frozenset({KUBECONFIG, "packs", "catalogue-overlay"})
 NAMESPACE = Flag("namespace", "The namespace, as NS.", "NS", short="n")
 
 DUMP = command.Command(
@@ -79,7 +86,7 @@ namespace alone, where the objects of all namespaces may not be listed.""",
         ("dump -n team-a > team-a.yaml", "with the rights of one namespace"),
     ),
     flags=(NAMESPACE, command.QUIET, *command.ACCESS),
-    settings=frozenset({KUBECONFIG, "packs", "catalogue-overlay"}),
+    settings=SETTINGS,
     notes="""\
 --kubeconfig names the kubeconfig, as for run; --packs and --catalogue-overlay
 name the catalogue, whose kinds are written. If the cluster has a reporter, its

@@ -1,9 +1,8 @@
 """Open the source that ``--from`` names, with the access and the pod that flags choose."""
 
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from functools import partial
 from typing import NamedTuple
 
 from reporter.catalogue.entries import Catalogue
@@ -20,6 +19,7 @@ from reporter.kube.client import RestClient, connect
 from reporter.kube.config_maps import ConfigMapText
 from reporter.kube.errors import KubeError, Refused, Throttled, Unreachable
 from reporter.kube.rest_config import load_bearer
+from reporter.kube.stack_dump import DumpEnd
 from reporter.model.silences import SilenceFile
 from reporter.process.clock import Clock
 from reporter.settings import FLAGS, Arguments, Settings, SettingsError, load_settings
@@ -78,7 +78,13 @@ def _kubeconfig(settings: Settings) -> str | None:
 # The flags of a reporter's pod, for a command that evaluates in its place.
 
 
-COMPONENTS_FILE = "components-file"
+FILES = {
+    "catalogue-overlay": "a catalogue overlay; give it",
+    "components-file": "a file of components; give it",
+    "packs": "packs of one's own; give them",
+    SILENCE_FILE: "a file of silences; give it",
+}
+"""The flags of a reporter that name files, and what to say of one that is not read."""
 
 
 def evaluation_flags(pod: pods_source.ReporterPod) -> tuple[str, ...]:
@@ -93,14 +99,26 @@ def evaluation_flags(pod: pods_source.ReporterPod) -> tuple[str, ...]:
     return tuple(f"--{name}={text}" for name, text in pod.flags.items() if name in names)
 
 
-def describe_files(pod: pods_source.ReporterPod, settings: Settings) -> Iterator[str]:
-    """Yield which files of a reporter are not read here, for want of a flag of the user."""
-    if "catalogue-overlay" in pod.flags and not settings.catalogue_overlay:
-        yield "the reporter has a catalogue overlay; give it with --catalogue-overlay"
-    if COMPONENTS_FILE in pod.flags and not settings.components_file:
-        yield f"the reporter has a file of components; give it with --{COMPONENTS_FILE}"
-    if _has_own_packs(pod) and "packs" not in settings.given_flags:
-        yield "the reporter has packs of one's own; give them with --packs"
+def files_of(pod: pods_source.ReporterPod) -> tuple[str, ...]:
+    """Return the flags of a reporter whose files are in its pod alone; silences may be in a ConfigMap."""
+    names = FILES.keys() & pod.flags.keys() - {SILENCE_FILE}
+    if not _has_own_packs(pod):
+        names -= {"packs"}
+    return tuple(sorted(names))
+
+
+def describe_files(
+    names: Iterable[str], settings: Settings, *, taken: Collection[str] = FILES
+) -> Iterator[str]:
+    """
+    Yield which files of a reporter are not read here, for want of a flag of the user.
+
+    *taken*: the flags that the command takes. Who evaluates its dump takes all.
+    """
+    for name in names:
+        if name not in settings.given_flags:
+            to = "" if name in taken else " to the command that evaluates the dump"
+            yield f"the reporter has {FILES.get(name, 'a file; give it')} with --{name}{to}"
 
 
 def _has_own_packs(pod: pods_source.ReporterPod) -> bool:
@@ -167,12 +185,33 @@ class FoundPods(NamedTuple):
 
 class FoundConfiguration(NamedTuple):
     """
-    The catalogue with the flags of the cluster's reporter, these flags, and its file of silences.
+    The configuration with the flags of the cluster's reporter, these flags, and its silences.
+
+    *missing_files*: its flags that name files which are not read.
     """
 
+    settings: Settings
     catalogue: Catalogue
     flags: tuple[str, ...]
-    silences: ConfigMapText | None
+    silences: str
+    missing_files: tuple[str, ...]
+
+
+async def _read_silences(
+    api: RestClient, pod: pods_source.ReporterPod
+) -> tuple[ConfigMapText | None, str]:
+    """Return the file of silences of a reporter, None without one; and why it could not be read."""
+    if SILENCE_FILE not in pod.flags:
+        return None, ""
+    why = "it is in no ConfigMap"
+    try:
+        found = await read_mounted(api, pod)
+    except KubeError as err:
+        why, found = str(err), None
+    return (
+        found,
+        "" if found is not None else f"the reporter's file of silences was not read: {why}",
+    )
 
 
 class SourceOpener:
@@ -222,8 +261,12 @@ class SourceOpener:
 
     def _dump(self, path: str) -> StatusSource:
         self._load(())  # what is refused is refused before the dump is read
-        load = partial(self._load_found, whose="the reporter in the dump")
-        return DumpSource(path, load, now=self._clock.now, at=self._at)
+        return DumpSource(path, self._load_of_dump, now=self._clock.now, at=self._at)
+
+    def _load_of_dump(self, end: DumpEnd | None) -> tuple[Settings, Catalogue]:
+        if end is None:
+            return self._load(())
+        return self._load_found(end.flags, "the reporter in the dump", end.missing_files)
 
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[tuple[RestClient, Settings, Clock]]:
@@ -304,20 +347,25 @@ class SourceOpener:
         """
         Load the configuration with the flags of the cluster's reporter, which notes name, if it has one.
 
-        Raises SettingsError and StatusQueryFailed.
+        Its files are not noted. Raises SettingsError and StatusQueryFailed.
         """
         found = await self._find_pods(api)
-        pod = found.pods[0] if found.pods else None
-        _, catalogue = self._load_with_flags_of(pod)
-        return FoundConfiguration(
-            catalogue,
-            evaluation_flags(pod) if pod is not None else (),
-            await self._silence_text(api, pod),
-        )
+        if not found.pods:
+            return FoundConfiguration(*self._load(()), (), "", ())
+        pod = found.pods[0]
+        flags, files = evaluation_flags(pod), files_of(pod)
+        loaded = self._load_found(flags, f"pod {pod}")
+        silences, why = await _read_silences(api, pod)
+        if why:
+            self._note(why)
+            files = (*files, SILENCE_FILE)
+        text = silences.text if silences is not None else ""
+        return FoundConfiguration(*loaded, flags, text, files)
 
     async def _cluster(self, api: RestClient, found: FoundPods) -> StatusSource:
         pod = found.pods[0] if found.pods else None
-        settings, catalogue = self._load_with_flags_of(pod)
+        flags, files = (evaluation_flags(pod), files_of(pod)) if pod is not None else ((), ())
+        settings, catalogue = self._load_found(flags, f"pod {pod}", files)
         given = (api, settings, catalogue, self._clock)
         silence_file = await self._silence_file(api, pod, settings)
         if not self._watches:
@@ -330,37 +378,25 @@ class SourceOpener:
         self, api: RestClient, pod: pods_source.ReporterPod | None, settings: Settings
     ) -> SilenceFile | None:
         """Return the file of silences of a reporter; None without one, and if it cannot be read."""
-        found = await self._silence_text(api, pod) if settings.silence_file is None else None
+        if pod is None or settings.silence_file is not None:
+            return None
+        found, why = await _read_silences(api, pod)
+        if why:
+            self._note(f"{why}; --{SILENCE_FILE} gives it")
         return parse_mounted(found) if found is not None else None
 
-    async def _silence_text(
-        self, api: RestClient, pod: pods_source.ReporterPod | None
-    ) -> ConfigMapText | None:
-        if pod is None or SILENCE_FILE not in pod.flags:
-            return None
-        why = "it is in no ConfigMap"
-        try:
-            found = await read_mounted(api, pod)
-        except KubeError as err:
-            why, found = str(err), None
-        if found is not None:
-            return found
-        self._note(
-            f"the reporter's file of silences was not read: {why}; --{SILENCE_FILE} gives it"
-        )
-        return None
-
-    def _load_with_flags_of(
-        self, pod: pods_source.ReporterPod | None
+    def _load_found(
+        self, flags: Sequence[str], whose: str, files: Iterable[str] = ()
     ) -> tuple[Settings, Catalogue]:
-        if pod is None:
-            return self._load(())
-        settings, catalogue = self._load_found(evaluation_flags(pod), whose=f"pod {pod}")
-        for each in describe_files(pod, settings):
+        """
+        Load the configuration with flags of a reporter. Note which of its *files* are not read here.
+        """
+        loaded = self._load_with(flags, whose)
+        for each in describe_files(files, loaded[0]):
             self._note(each)
-        return settings, catalogue
+        return loaded
 
-    def _load_found(self, flags: Sequence[str], whose: str) -> tuple[Settings, Catalogue]:
+    def _load_with(self, flags: Sequence[str], whose: str) -> tuple[Settings, Catalogue]:
         """Load the configuration with flags of a reporter, or without them if they are refused."""
         if not flags:
             return self._load(())

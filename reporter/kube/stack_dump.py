@@ -57,7 +57,7 @@ class DumpEnd(Struct, frozen=True, rename="camel", omit_defaults=True):
 
     *taken_at*: when the last list was read. *groups*: the API groups that were discovered.
     *flags*: those of the cluster's reporter that decide what is evaluated. *silences*: the text of its
-    file of silences.
+    file of silences. *missing_files*: its flags that name files which are not in the dump.
     """
 
     taken_at: Annotated[datetime, Meta(tz=True)]
@@ -68,6 +68,7 @@ class DumpEnd(Struct, frozen=True, rename="camel", omit_defaults=True):
     namespaced: Mapping[str, bool] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
     silences: str = ""
+    missing_files: tuple[str, ...] = ()
 
     def find(self, kind: ResourceKind) -> DumpedKind | None:
         """Return what is said of a kind; None if the dump was made without it, or with less of it."""

@@ -76,8 +76,8 @@ def observe_dump(
     missing = uncovered(dump, _system_namespaces(settings, catalogue))
     for kind in store.kinds:
         said = end.find(kind) if end is not None else None
-        if said is not None:
-            notes += _store_said(store, dump, kind, said)
+        if end is not None and said is not None:
+            notes += _store_said(store, dump, kind, end, said)
         else:
             notes += _store_kind(store, dump, kind, missing, catalogue.subject_definitions)
     only_in = _only_in(store.kinds, end)
@@ -99,9 +99,12 @@ def _refuse_cut_off(path: str, dump: Dump) -> None:
         raise ConfigurationError(f"{path}: {len(dump.ends)} dumps are in it; name the file of one")
 
 
-def _store_said(store: Store, dump: Dump, kind: ResourceKind, said: DumpedKind) -> list[str]:
+def _store_said(
+    store: Store, dump: Dump, kind: ResourceKind, end: DumpEnd, said: DumpedKind
+) -> list[str]:
     """Store a kind as the end of the dump says that it was read, and return notes about it."""
-    why = said.unread or dump.why_unreadable(kind)
+    namespaced = end.namespaced.get(kind.group_resource)
+    why = said.unread or kind.why_misdeclared(namespaced=namespaced) or dump.why_unreadable(kind)
     if not why and dump.counts[kind.group, kind.kind] < said.objects:
         why = f"{dump.counts[kind.group, kind.kind]} of {said.objects} objects are in the dump"
     if said.not_served:

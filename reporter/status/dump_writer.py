@@ -20,7 +20,7 @@ from reporter.kube.client import RestClient
 from reporter.kube.decoding import Json, decode_json
 from reporter.kube.errors import Expired, KubeError, NotFound, Refused, Unserved
 from reporter.kube.lister import get_raw, list_raw
-from reporter.kube.object_redaction import without_secrets
+from reporter.kube.object_redaction import without_secrets, without_secrets_in
 from reporter.kube.stack_dump import DumpedKind, DumpEnd, limits_of, render_end, render_line
 from reporter.kube.watch_context import WatchTiming
 from reporter.kube.watch_health import describe_error
@@ -71,12 +71,17 @@ class DumpWriter:
         self._timeout = WatchTiming().list_timeout
 
     async def run(
-        self, catalogue: Catalogue, *, flags: tuple[str, ...] = (), silences: str = ""
+        self,
+        catalogue: Catalogue,
+        *,
+        flags: tuple[str, ...] = (),
+        silences: str = "",
+        missing_files: tuple[str, ...] = (),
     ) -> DumpEnd:
         """
         Write all kinds, one after the other, and the end, which is returned.
 
-        *flags*, *silences*: of the cluster's reporter.
+        *flags*, *silences*, *missing_files*: of the cluster's reporter, as in `DumpEnd`.
 
         Raises KubeError if discovery fails, or if no kind at all could be read.
         """
@@ -98,8 +103,9 @@ class DumpWriter:
             failed_groups=tuple(sorted(found.failed_groups)),
             served=_of(found.served_versions, crds),
             namespaced=_of(found.namespaced, crds),
-            flags=flags,
-            silences=silences,
+            flags=tuple(map(without_secrets_in, flags)),
+            silences=without_secrets_in(silences),
+            missing_files=missing_files,
         )
         self._write(render_end(end))
         return end

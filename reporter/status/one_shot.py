@@ -11,6 +11,7 @@ from reporter.evaluation.evaluation import Evaluation
 from reporter.evaluation.registry import SPECS
 from reporter.kube.client import RestClient
 from reporter.kube.errors import KubeError, Throttled, Unreachable
+from reporter.kube.stack_dump import DumpEnd
 from reporter.model.enums import Layer
 from reporter.model.silences import SilenceFile
 from reporter.model.states import Mode
@@ -206,8 +207,8 @@ class ClusterSource:
         await self._api.close()
 
 
-Load = Callable[[Sequence[str]], tuple[Settings, Catalogue]]
-"""Loads the configuration, with flags of a reporter that yield to those that are given."""
+Load = Callable[[DumpEnd | None], tuple[Settings, Catalogue]]
+"""Loads the configuration, with flags of the reporter in a dump that yield to those that are given."""
 
 
 class DumpSource:
@@ -247,7 +248,7 @@ class DumpSource:
 
         now = self._now()
         dump = read_dump(self._path, now=now)
-        settings, catalogue = self._load(dump.end.flags if dump.end is not None else ())
+        settings, catalogue = self._load(dump.end)
         observations = observe_dump(dump, self._path, settings, catalogue, now=now, at=self._at)
         _refuse_other_namespace(self.description, observations.snapshot, target)
         as_of = f"evaluated as of {format_time(observations.at)}"

@@ -12,6 +12,7 @@ from devcluster.server import DevCluster
 from reporter.kube import lister
 from reporter.kube.stack_dump import DumpEnd, parse_end
 from reporter.model.redact import REMOVED
+from tests.integration.controller.test_declared_scopes import GADGETS, a_crd, declaring
 from tests.integration.status.asking import (
     MODEL_POD,
     Ended,
@@ -207,6 +208,75 @@ async def test_the_flags_of_the_reporter_are_in_the_dump(server: DevCluster, tmp
     assert "flags are those of the reporter in the dump, unless given here" in shown.err
     found, expected = (json.loads(each.out)["cluster"]["components"] for each in (shown, live))
     assert found == expected
+
+
+def add_reporter_with(server: DevCluster, *flags: str) -> None:
+    """Store the pod of a reporter whose files are in it, and a ConfigMap with its silences."""
+    add_reporter_pod(server, "127.0.0.1:8082")
+    found = server.cluster.get("pods", "kaito-system", "reporter-0")
+    assert found is not None
+    (container,) = found["spec"]["containers"]
+    container["args"] += flags
+    container["volumeMounts"] = [{"name": "silences", "mountPath": "/etc/silences"}]
+    found["spec"]["volumes"] = [{"name": "silences", "configMap": {"name": "silences"}}]
+    server.cluster.upsert(found)
+    server.cluster.upsert(
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "silences", "namespace": "kaito-system"},
+            "data": {"silences.yaml": "# password: hush-1\nsilences: []\n"},
+        }
+    )
+
+
+SILENCES = "--silence-file=/etc/silences/silences.yaml"
+
+
+async def test_files_of_the_reporter_that_are_not_in_the_dump_are_named_whenever_it_is_read(
+    server: DevCluster, tmp_path: Path
+):
+    add_reporter_with(server, "--components-file=/etc/c.yaml", "--packs=kaito,/mine", SILENCES)
+    server.deny("get", "", "configmaps")
+    path, ended = await dumped(server, tmp_path)
+    to = " to the command that evaluates the dump"
+    components = "the reporter has a file of components; give it with --components-file"
+    packs = "the reporter has packs of one's own; give them with --packs"
+    silences = "the reporter has a file of silences; give it with --silence-file"
+    assert "the reporter's file of silences was not read: " in ended.err
+    assert f"note: {components}{to}\nnote: {packs}\nnote: {silences}{to}\n" in ended.err
+    assert end_of(path).missing_files == ("components-file", "packs", "silence-file")
+    for name in ("status", "check"):
+        shown = await ask(name, f"--from=file:{path}")
+        assert f"note: {components}\nnote: {packs}\nnote: {silences}\n" in shown.err
+    given = tmp_path / "given.yaml"
+    given.write_text("silences: []\n")
+    shown = await ask("status", f"--from=file:{path}", f"--silence-file={given}")
+    assert (components in shown.err, silences in shown.err) == (True, False)
+
+
+async def test_no_secret_of_flags_and_silences_is_in_it(server: DevCluster, tmp_path: Path):
+    add_reporter_with(server, SILENCES, "--kaito-namespace=https://me:hush-2@example.com")
+    path, _ = await dumped(server, tmp_path)
+    end = end_of(path)
+    assert end.silences == f"# password: {REMOVED}\nsilences: []\n"
+    assert f"--kaito-namespace=https://{REMOVED}@example.com" in end.flags
+    assert end.missing_files == ()
+
+
+async def test_a_kind_that_is_declared_with_another_scope_is_unknown(
+    server: DevCluster, tmp_path: Path
+):
+    server.cluster.upsert(a_crd("Cluster"))
+    declaring(tmp_path, namespaced=True)
+    overlay = f"--catalogue-overlay={tmp_path / 'overlay.yaml'}"
+    path, _ = await dumped(server, tmp_path, overlay)
+    why = "Gadget is declared with namespaces, and has none"
+    shown = await ask("status", f"--from=file:{path}", overlay, "-o", "wide")
+    assert f"note: {GADGETS}: " in shown.err
+    assert why in shown.err
+    found = await states(f"--from=file:{path}", overlay)
+    assert found["cluster"] == ("Unknown", "clusterGadgetBroken")
 
 
 async def test_objects_that_were_taken_out_of_a_dump_are_not_taken_for_absent(

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from reporter.cli.command import AT
-from reporter.cli.sources import describe_files, evaluation_flags
+from reporter.cli.sources import describe_files, evaluation_flags, files_of
 from reporter.settings import SettingsError, load_settings
 from reporter.status.pods_source import ReporterPod
 
@@ -49,11 +49,11 @@ def test_a_file_of_the_pod_that_is_not_read_here_is_named(tmp_path):
     pod = ReporterPod("a", "b", arguments=tuple(f"--{name}=/x" for name in files))
     flags = [
         [word.strip(".") for word in each.split() if "--" in word]
-        for each in describe_files(pod, load_settings([], {}))
+        for each in describe_files(files_of(pod), load_settings([], {}))
     ]
     assert flags == [["--catalogue-overlay"], ["--components-file"], ["--packs"]]
     given = [f"--{name}={text}" for name, text in files.items() if name != "packs"]
-    assert len([*describe_files(pod, load_settings(given, {}))]) == 1
+    assert len([*describe_files(files_of(pod), load_settings(given, {}))]) == 1
 
 
 @pytest.mark.parametrize(
