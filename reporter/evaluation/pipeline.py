@@ -1,5 +1,5 @@
 """
-The whole order of one pass: probes, tracked, suppression, silences, rank.
+The whole order of one pass: probes, tracking, suppression, silences, rank.
 
 All layers are evaluated before anything is announced. A pass can be cut short after any batch: it
 then counts as a pass over the subjects that it has evaluated, and the caller plans another one for

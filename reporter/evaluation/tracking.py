@@ -77,7 +77,7 @@ def apply_verdicts(
 
 
 class _TrackingUpdate(Struct):
-    """The parts of a new tracked, while verdicts are applied to them."""
+    """The parts of the new TrackedFindings, while verdicts are applied to them."""
 
     finding_states: dict[FindingKey, FindingState]
     unknown_states: dict[FindingKey, UnknownState]

@@ -5,7 +5,8 @@ The page and its collectors read these declarations, and so does docs/metrics.md
 follow https://prometheus.io/docs/practices/naming/. Label values come from closed sets and from
 the names of namespaces and of InferenceSets that have trouble; pods are never labels. Series of
 InferenceSets are there only for what is not clear, or was within the hour, so their number grows with
-trouble and not with InferenceSets; SET_LIMIT bounds it.
+trouble and not with InferenceSets; SET_LIMIT bounds it. Those of replicas and availability are there for
+each, of MODEL_LIMIT at most.
 """
 
 from enum import StrEnum, unique

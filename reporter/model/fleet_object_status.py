@@ -35,8 +35,8 @@ class ClusterObjectStatus(StatusStruct, frozen=True, kw_only=True):
     conditions: Annotated[
         tuple[ObjectCondition, ...],
         Meta(
-            description="Ready, Reconciling and Stalled, as kstatus reads them, and Observed: the rest of"
-            " the cluster is known, too."
+            description="Ready, Reconciling and Stalled, as kstatus reads them, and Observed: the state of"
+            " each part of the rest of the cluster is known, too."
         ),
     ]
     blocking: Annotated[

@@ -119,7 +119,7 @@ class ObjectStatus(StatusStruct, frozen=True, kw_only=True):
         tuple[ObjectCondition, ...],
         Meta(
             description="Ready, Reconciling, Stalled, as kstatus reads them, Available, and Observed: "
-            "all that it is about is known."
+            "the state of each part of it is known."
         ),
     ]
     blocking: Annotated[

@@ -225,7 +225,9 @@ def _find_problems(
     if failed is None:
         return problems
     name, successor = failed.metadata.name, restarts.find_successor(failed, pods)
-    if successor is not None and (restarts.is_restart(failed, successor) or was_ready(successor)):
+    if successor is not None and (
+        successor.is_ready or was_ready(successor) or restarts.is_restart(failed, successor)
+    ):
         return problems
     repeated = restarts.find_repeated_failure(name, failures, successor)
     if repeated is None:

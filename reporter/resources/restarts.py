@@ -200,14 +200,8 @@ def is_restart(failed: Pod, successor: Pod) -> bool:
 
 
 def find_successor(failed: Pod, pods: Sequence[Pod]) -> Pod | None:
-    """
-    Return the newest pod that may still take the place of a failed one; None if there is none.
-    """
+    """Return the newest pod that took the place of a failed one or still may; None without one."""
     present = (
-        pod
-        for pod in pods
-        if pod.status.phase != FAILED
-        and not pod.is_ready
-        and created_at(pod) >= created_at(failed)
+        pod for pod in pods if pod.status.phase != FAILED and created_at(pod) >= created_at(failed)
     )
     return max(present, key=created_at, default=None)

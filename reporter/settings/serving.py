@@ -43,6 +43,6 @@ class ServingSettings:
     rollup_metrics: RollUpScope = _serving(
         "cluster",
         parsers.choice_parser(RollUpScope),
-        "Metrics of the status: off, cluster (17 series), namespace (15 for each).",
+        "Series of the status: off, cluster (17, 3 a model), namespace (15 each).",
         taken_by=RUN_ALONE,
     )

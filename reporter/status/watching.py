@@ -31,10 +31,10 @@ from reporter.kinds.resource_kind import CORE_SCOPES, ResourceKind
 from reporter.kube.client import RestClient
 from reporter.kube.discovery import discover
 from reporter.kube.errors import Invalid, KubeError, NotFound, Refused, Unserved
-from reporter.kube.lister import get_one
+from reporter.kube.lister import ListResult, get_one
 from reporter.kube.paths import collection_path
 from reporter.kube.watch_context import WatchTiming
-from reporter.kube.watch_health import describe_error
+from reporter.kube.watch_health import WatchHealth
 from reporter.model.observations import NotSynced, Watching, WatchLost, WatchState
 from reporter.model.silences import SilenceFile
 from reporter.process.cancellation import stop_all
@@ -151,7 +151,7 @@ class _Watched:
         on_progress: Progress,
     ) -> None:
         self.namespace = next(iter(only_in.values()), "")
-        self._api, self._on_progress = api, on_progress
+        self._api, self._clock, self._on_progress = api, clock, on_progress
         self._inputs = Inputs(
             settings, catalogue, api, clock, count_scrape=lambda _: None, only_in=only_in
         )
@@ -202,21 +202,27 @@ class _Watched:
 
     async def _read_namespace(self) -> None:
         """Get the Namespace again and again: who may not list Namespaces cannot watch one."""
+        health = WatchHealth(NAMESPACES, self.store, self._clock)
+        while True:
+            try:
+                found = await self._get_namespace()
+            except KubeError as err:
+                # Until it is read, the first pass does not wait for it: other kinds have answers.
+                health.record_failure(err, refused=True)
+            else:
+                unread = {each.name: each.stub for each in found.undecodable}
+                self.store.replace(NAMESPACES, found.objects, unread)
+                health.record_list()
+                health.record_watch_start()
+            await asyncio.sleep(NAMESPACE_INTERVAL.total_seconds())
+
+    async def _get_namespace(self) -> ListResult:
         timeout = WatchTiming().list_timeout
         (version,) = NAMESPACES.versions
-        while True:
-            state: WatchState = Watching()
-            try:
-                found = await get_one(
-                    self._api, NAMESPACES, version, self.namespace, timeout=timeout
-                )
-                self.store.replace(NAMESPACES, found.objects)
-            except NotFound:
-                self.store.replace(NAMESPACES, ())
-            except KubeError as err:
-                state = NotSynced(describe_error(err), refused=True)
-            self.store.set_watch_state(NAMESPACES, state)
-            await asyncio.sleep(NAMESPACE_INTERVAL.total_seconds())
+        try:
+            return await get_one(self._api, NAMESPACES, version, self.namespace, timeout=timeout)
+        except NotFound:
+            return ListResult(resource_version="", objects=())
 
     # ------------------------------------------------------------ answers
 
@@ -283,7 +289,11 @@ async def find_limited(
     found = [kind for kind in kinds if not kind.namespace]
     async with asyncio.TaskGroup() as group:
         asked = [group.create_task(_may_not_list(api, kind)) for kind in found]
-    denied = [kind for kind, task in zip(found, asked, strict=True) if task.result()]
+    answers = [each.result() for each in asked]
+    for each in answers:
+        if isinstance(each, KubeError):
+            raise each
+    denied = [kind for kind, is_denied in zip(found, answers, strict=True) if is_denied]
     if not denied:
         return {}
     groups = frozenset(crd.partition(".")[2] for crd in crds)
@@ -295,8 +305,10 @@ async def find_limited(
     }
 
 
-async def _may_not_list(api: RestClient, kind: ResourceKind) -> bool:
-    """Ask for one object: authorization comes before everything else."""
+async def _may_not_list(api: RestClient, kind: ResourceKind) -> bool | KubeError:
+    """
+    Ask for one object: authorization comes before everything else. Return the error without an answer.
+    """
     path = collection_path(kind, next(iter(kind.versions), "v1"))
     try:
         await api.call(
@@ -306,6 +318,9 @@ async def _may_not_list(api: RestClient, kind: ResourceKind) -> bool:
         return err.is_forbidden
     except (NotFound, Unserved, Invalid):
         return False
+    except KubeError as err:
+        # Raised in a task group, it would be part of an ExceptionGroup, which is no KubeError.
+        return err
     return False
 
 

@@ -2,16 +2,25 @@
 The commands that stay: they wait for changes, at a reporter or by watching the cluster themselves.
 """
 
+import asyncio
 import os
 import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from devcluster.controllers.workloads import running_status
+from devcluster.http.faults.rules import status_response
 from devcluster.schema.times import format_time
 from devcluster.server import DevCluster
+from reporter.kube.client import connect
+from reporter.model.states import State
 from reporter.process.clock import Clock
+from reporter.status.source import Target
+from reporter.status.watching import WatchingSource
 from tests.integration.status.asking import (
     INFERENCE_SET,
     KAITO,
@@ -25,12 +34,16 @@ from tests.integration.status.asking import (
     serving_reporter,
     wait_for,
 )
+from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.settings import settings
 from tests.support.stubs.swallowing_proxy import swallowing_proxy
 
 
 __all__ = ["server"]
 
 SETS = "/apis/kaito.sh/v1beta1/inferencesets"
+TEAM = r"/api/v1/namespaces/team-a(\?|$)"
+BUSY = status_response(429, "TooManyRequests", "too many requests")
 
 
 def lists_of(server: DevCluster, path: str) -> list[str]:
@@ -153,6 +166,71 @@ async def test_a_watch_of_one_namespace_prints_what_changes_there(
     assert gone.split()[:3] == ["InferenceSet", "qwen", "NotFound"]
     lists = lists_of(server, "/apis/kaito.sh/v1beta1/namespaces/team-a/inferencesets")
     assert len(lists) == 1
+
+
+@asynccontextmanager
+async def watching_one_namespace(
+    server: DevCluster, folder: Path
+) -> AsyncIterator[WatchingSource]:
+    limit_to_a_namespace(server)
+    api = await connect(config_of(server, folder), environ={})
+    source = WatchingSource(api, settings("--scrape=off"), DEFAULT_CATALOGUE, Clock())
+    try:
+        yield source
+    finally:
+        await source.close()
+
+
+async def test_a_namespace_that_was_read_stays_known_while_the_server_is_busy(
+    server: DevCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    often = timedelta(milliseconds=20)
+    monkeypatch.setattr("reporter.status.watching.NAMESPACE_INTERVAL", often)
+    async with watching_one_namespace(server, tmp_path) as source:
+        before = await source.ask(Target("team-a"))
+        busy = server.faults.add(BUSY, method="GET", path=TEAM)
+        while busy.hits < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        after = await source.ask(Target("team-a"))
+    assert "namespaces" not in after.notes[0]
+    assert after.notes == before.notes
+
+
+async def test_a_namespace_that_cannot_be_decoded_is_not_taken_for_deleted(
+    server: DevCluster, tmp_path: Path
+):
+    server.cluster.patch(
+        "namespaces", "", "team-a", {"status": {"phase": 5}}, subresource="status"
+    )
+    async with watching_one_namespace(server, tmp_path) as source:
+        answer = await source.ask(Target("team-a"))
+    assert answer.missing == ""
+    assert answer.namespace is not None
+    assert answer.namespace.state is State.UNKNOWN
+
+
+async def test_a_wait_goes_on_after_a_server_was_too_busy_to_say_what_may_be_listed(
+    server: DevCluster, tmp_path: Path
+):
+    server.faults.add(BUSY, method="GET", path=f"{SETS}.*limit=1", times=1)
+    ended = await wait_for(server, tmp_path, "team-a", "--timeout=50s")
+    assert (ended.code, ended.out) == (0, "team-a is available\n")
+    assert "the cluster cannot be read: " in ended.err
+    assert "too many requests" in ended.err
+
+
+async def test_a_watch_ends_at_a_server_that_is_too_busy_to_say_what_may_be_listed(
+    server: DevCluster, tmp_path: Path
+):
+    server.faults.add(BUSY, method="GET", path=f"{SETS}.*limit=1")
+    config = config_of(server, tmp_path)
+    argv = ("status", "team-a", "--watch", "--from=cluster")
+    async with running(*argv, KUBECONFIG=config) as watching:
+        ended = await watching.ended()
+    assert (ended.code, ended.out, "Traceback" in ended.err) == (1, "", False)
+    assert "the cluster cannot be read: " in ended.err
+    assert "too many requests" in ended.err
+    assert "grant what" not in ended.err
 
 
 @pytest.mark.parametrize("argv", [("status",), ("explain", "team-a")], ids=" ".join)

@@ -9,7 +9,7 @@ from reporter.kinds.core import PODS
 from reporter.model.enums import TroubleKind
 from reporter.resources.deployments import evaluate_deployment
 from reporter.resources.restarts import count_failures
-from tests.support.builders import MINUTE, NOON, a_deployment, a_pod
+from tests.support.builders import HOUR, MINUTE, NOON, a_deployment, a_pod
 from tests.support.model_builders import (
     NODE,
     TEAM,
@@ -240,7 +240,7 @@ FILLED = {
 def filled(number: int, at: int):
     """Build the pod that was Ready until a minute of the story, in which it had filled its storage."""
     name, when = f"router-6c9f-x{number}", NOON + at * MINUTE
-    return a_pod(name, **{**lost(when), **FILLED, "created": when - MINUTE})
+    return a_pod(name, **{**lost(when), **FILLED, "created_at": when - MINUTE})
 
 
 def test_a_pod_that_fills_its_storage_again_is_one_trouble_though_it_was_ready_in_between():
@@ -261,6 +261,20 @@ def test_a_storage_that_was_filled_long_before_is_not_counted():
 
 
 def test_a_pod_that_was_ready_after_the_last_eviction_is_judged_by_itself():
-    present = a_pod("router-6c9f-x9", **lost(NOON + 9 * MINUTE))
+    present = a_pod(
+        "router-6c9f-x9", **{**lost(NOON + 9 * MINUTE), "created_at": NOON + 2 * MINUTE}
+    )
     pods = [filled(1, at=1), filled(2, at=2), present]
     assert evaluate_deployment(a_deployment(ready=0), pods).cause.code == "Unavailable.NotReady"
+
+
+def test_evictions_of_one_replica_are_over_once_a_pod_is_ready_in_its_place():
+    another = a_pod("router-6c9f-x0", **lost(NOON + 24 * HOUR))
+    pods = [filled(1, at=1), filled(2, at=2), another]
+    deployment = a_deployment(replicas=2, ready=1)
+    found = evaluate_deployment(deployment, pods)
+    assert found.cause.code == "Degraded.StorageLimit", "nobody has taken its place"
+    in_its_place = a_pod("router-6c9f-x3", created_at=NOON + 2 * MINUTE)
+    found = evaluate_deployment(deployment, [*pods, in_its_place])
+    assert found.cause.code == "Degraded.NotReady"
+    assert "router-6c9f-x0" in found.message_fields["pods"]
