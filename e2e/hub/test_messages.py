@@ -1,5 +1,5 @@
 """
-What people are told in the course of an outage: real reporters, a hub, Prometheus and Alertmanager, with the rules of the
+The messages that people get in the course of an outage, of real reporters, a hub, Prometheus and Alertmanager, with the rules of the
 chart and the example of Alertmanager. Only the times are others: each duration of rules and routes is divided by FACTOR.
 """
 
@@ -187,7 +187,7 @@ def _send(alertmanager: Alertmanager, *alerts: Json) -> None:
 def test_the_end_of_a_finding_arrives_also_while_the_reporter_is_silent(
     alertmanager: tuple[Alertmanager, Expected],
 ) -> None:
-    """What Prometheus evaluates first of a reporter that is back may be either of them."""
+    """Prometheus may evaluate either of them first once a reporter is back."""
     process, expected = alertmanager
     _send(process, _alert_of_model("FIRING"))
     expected.arrive(_finding("FIRING"))
