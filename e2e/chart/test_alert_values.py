@@ -279,6 +279,8 @@ def test_a_monitor_takes_what_the_operator_has_for_an_endpoint(helm: Helm, chart
     assert endpoint == {"port": "metrics", "interval": "30s", **values}
     (endpoint,) = _monitor(helm, chart, endpoint={"interval": "1m"})["spec"]["endpoints"]
     assert endpoint["interval"] == "1m"
+    (endpoint,) = _monitor(helm, chart, endpoint={"honorLabels": False})["spec"]["endpoints"]
+    assert endpoint["honorLabels"] is False
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,23 @@ def test_a_hub_has_its_own_and_nothing_of_a_reporter(installer: Helm) -> None:
     assert "status-reporter" not in shown
 
 
+LEAVES = "helm uninstall leaves"
+
+
+@pytest.mark.parametrize("engage", ["listed", "seen"])
+@pytest.mark.parametrize("elects", [True, False])
+def test_what_an_uninstallation_leaves_is_what_there_is(
+    installer: Helm, engage: str, elects: bool
+) -> None:
+    one = f",leaderElection.enabled={str(elects).lower()},replicas=1"
+    shown = notes(installer, f"{ON},engage={engage}{one}", chart=HUB_CHART)
+    assert ("the Lease of the hub" in shown) is ("kubectl delete lease" in shown) is elects
+    listed = engage == "listed"
+    objects = "kubectl delete productionstackclusters"
+    assert ("the objects of the clusters" in shown) is (objects in shown) is listed
+    assert (LEAVES in shown) is (elects or listed)
+
+
 def test_clusters_that_are_only_seen_have_no_objects(installer: Helm) -> None:
     shown = notes(installer, f"{ON},engage=seen", chart=HUB_CHART)
     assert "productionstackclusters" not in shown

@@ -153,6 +153,8 @@ class Hub:
         api.on_forbidden(self._permissions.record_forbidden)
 
     def _watch_reports(self) -> Iterator[WatchReport]:
+        if not self._is_listed:
+            return  # a watch that never runs would look like one that is lost
         objects, now = self._objects, self._clock.now()
         unread = len(objects.undecodable)
         yield report_watch(self._reflector, objects.watch_state, now, undecodable=unread)

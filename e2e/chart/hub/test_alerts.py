@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.chart.alerts.promtool import AlertTest, each_rule, firing_errors, rule_errors
+from e2e.chart.alerts.promtool import AlertTest, alerts_of, firing_errors, rule_errors
 from e2e.chart.alerts.timeline import selector
 from e2e.chart.conftest import AlertErrors
 from e2e.chart.helm import Helm
@@ -49,7 +49,7 @@ def test_prometheus_accepts_the_alerts_and_they_name_metrics_of_theobjects_of_hu
     names = {each.full_name for each in HUB_METRICS}
     text = json.dumps(rules)
     assert text.count("productionstack_status_reporter_hub_") == sum(
-        text.count(f"{name}{end}") for name in names for end in ("{", ")", "[", " ")
+        text.count(f"{name}{end}") for name in names for end in ("{", ")", "[", " ", '"')
     )
 
 
@@ -60,7 +60,7 @@ OF_THE_ENGINE = {"NotAsked", "EngineUnavailable"}
 
 def test_an_alert_knows_each_cause_of_unknown(helm: Helm) -> None:
     found = re.findall(
-        r'code=~"([^"]+)"', " ".join(each["expr"] for each in each_rule(_rules(helm)))
+        r'code=~"([^"]+)"', " ".join(each["expr"] for each in alerts_of(_rules(helm)))
     )
     known = {code for each in found for code in each.split("|")}
     assert known | WITHOUT_AN_ALERT | OF_THE_ENGINE == {each.value for each in FleetCode}
@@ -116,7 +116,7 @@ def _alert(name: str, severity: str, **labels: str) -> dict[str, str]:
         "alertname": f"ProductionStack{name}",
         "severity": severity,
         "owner": "platform",
-        **({"hub": LEASE} if name.startswith("Cluster") or name == "HubWithoutAnswers" else {}),
+        "hub": LEASE,
         **labels,
     }
 
@@ -322,4 +322,99 @@ def test_another_hub_in_the_same_prometheus_ends_no_alert_of_this_one(
     failed = _alert("ClusterFailed", **_CRITICAL, cluster="west")
     unanswered = _alert("HubWithoutAnswers", **_CRITICAL)
     firing = {gone: [failed], 55: [failed, unanswered]}
+    assert firing_errors(_rules(helm), series, firing, tmp_path) == ""
+
+
+def test_what_another_hub_in_the_same_prometheus_lacks_is_no_alert_of_this_one(
+    helm: Helm, tmp_path: Path
+) -> None:
+    elsewhere = {"namespace": "elsewhere"}
+    lease = {"hub": "elsewhere/another-status-hub"}
+    asked = {"query": QueryName.CLUSTERS.value, "result": QueryResult.PARTIAL.value}
+    series = [
+        *_series(),
+        _one(HUB_LEADER.full_name, TARGET | elsewhere | lease, "1x60"),
+        _one(HUB_QUERY_RESULTS.full_name, TARGET | elsewhere | asked, "0+2x60"),
+        _one(
+            HUB_DROPPED_SERIES.full_name, TARGET | elsewhere | {"why": Dropped.NO_LABEL}, "0+9x60"
+        ),
+        _one(HUB_OBJECTS_FAILING.full_name, TARGET | elsewhere, "2x60"),
+    ]
+    assert firing_errors(_rules(helm), series, {55: []}, tmp_path) == ""
+
+
+# ---------------------------------------------------------------- what ends the alert on a cluster
+
+
+FAILED_ALERT = _alert("ClusterFailed", **_CRITICAL, cluster="west")
+SILENT_ALERT = _alert("ClusterSilent", **_CRITICAL, cluster="west")
+PARTLY_ALERT = _alert("ClusterPartlyUnknown", "warning", namespace=NAMESPACE, cluster="west")
+CURRENT = {"state": State.CURRENT.key, "code": ""}
+QUIET, ENDS = 20, 40
+"""The minutes at which a cluster falls silent, and at which that ends."""
+
+
+@pytest.mark.parametrize(
+    ("before", "alert"),
+    [(FAILED, FAILED_ALERT), ({**CURRENT, "observed": "false"}, PARTLY_ALERT)],
+    ids=["failed", "partly unknown"],
+)
+@pytest.mark.parametrize(
+    "after", [CURRENT, {"code": "Paused"}, {}], ids=["healthy", "paused", "removed"]
+)
+def test_an_alert_fires_on_while_its_cluster_is_silent(
+    helm: Helm,
+    alert_errors: AlertErrors,
+    before: dict[str, str],
+    alert: dict[str, str],
+    after: dict[str, str],
+) -> None:
+    """It ends once the cluster is healthy, paused or removed, and nothing says before that it did."""
+
+    def test(before: dict[str, str], alert: dict[str, str], after: dict[str, str]) -> AlertTest:
+        series = [
+            *_series(),
+            _cluster("west", f"1x{QUIET - 1} stale", **before),
+            _cluster("west", f"_x{QUIET} 1x{ENDS - QUIET - 1} stale", code="Silent"),
+        ]
+        if after:
+            series.append(_cluster("west", f"_x{ENDS} 1x20", **after))
+        firing = {
+            QUIET - 1: [alert],
+            QUIET + 1: [alert],
+            ENDS - 1: [alert, SILENT_ALERT],
+            ENDS: [],
+            55: [],
+        }
+        return AlertTest(series, firing)
+
+    assert alert_errors(_rules(helm), test) == ""
+
+
+def test_an_alert_fires_on_while_the_hub_is_gone_after_a_silence(
+    helm: Helm, tmp_path: Path
+) -> None:
+    gone = 30
+    series = [
+        *_series(known=f"1x{gone} stale", success=f"0+60x{gone} stale"),
+        _cluster("west", f"1x{QUIET - 1} stale", **FAILED),
+        _cluster("west", f"_x{QUIET} 1x{gone - QUIET} stale", code="Silent"),
+    ]
+    unanswered = _alert("HubWithoutAnswers", **_CRITICAL)
+    firing = {gone: [FAILED_ALERT, SILENT_ALERT], 55: [FAILED_ALERT, SILENT_ALERT, unanswered]}
+    assert firing_errors(_rules(helm), series, firing, tmp_path) == ""
+
+
+def test_a_recovery_is_shown_though_other_clusters_may_be_missing(
+    helm: Helm, tmp_path: Path
+) -> None:
+    """A hub that begins and cannot read the history shows clusters, and no numbers of them."""
+    begins = 20
+    series = [
+        *_series(known=f"1x{begins - 1} stale"),
+        *(_cluster(name, f"1x{begins - 1} stale", **FAILED) for name in ("west", "east")),
+        _cluster("west", f"_x{begins} 1x40", **CURRENT),
+    ]
+    east = FAILED_ALERT | {"cluster": "east"}
+    firing = {begins - 1: [FAILED_ALERT, east], begins: [east], 55: [east]}
     assert firing_errors(_rules(helm), series, firing, tmp_path) == ""

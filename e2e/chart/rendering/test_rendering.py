@@ -22,6 +22,7 @@ from e2e.chart import (
     values_table,
 )
 from e2e.chart.helm import Helm, HelmFailed
+from e2e.chart.hub.rendered import ON
 from e2e.chart.rendering.objects import arguments_of, namespace_of, object_of
 from reporter.settings import load_settings
 
@@ -232,6 +233,19 @@ def test_an_overlay_of_a_reason_that_a_pack_has_is_taken(
     assert helm.render(CHART, *(f"--set-json={k}={json.dumps(v)}" for k, v in words.items()))
 
 
+def test_texts_that_begin_with_an_indented_comment_are_kept(helm: Helm) -> None:
+    text = "  # the platform team's\nreasons: {}\n"
+    own = {"own": {"files": {"a.yaml": text}}}
+    objects = helm.render(
+        CHART,
+        "--set=packs={kaito,own}",
+        f"--set-json=ownPacks={json.dumps(own)}",
+        f"--set-json=catalogueOverlay={json.dumps(text)}",
+    )
+    texts = [each["data"] for each in objects if each["kind"] == "ConfigMap"]
+    assert texts == [{"overlay.yaml": text}, {"a.yaml": text}]
+
+
 def test_times_of_the_lease_that_fit_are_taken(helm: Helm) -> None:
     times = ["--lease-duration-seconds=60", "--renew-deadline-seconds=40"]
     objects = helm.render(CHART, f"--set-json=extraArgs={json.dumps(times)}")
@@ -266,6 +280,35 @@ def test_pods_are_of_linux_know_no_services_and_take_what_is_given(helm: Helm) -
     assert container["readinessProbe"]["periodSeconds"] == 5
 
 
+@pytest.mark.parametrize("chart", [(CHART, ()), (HUB_CHART, (ON,))], ids=["reporter", "hub"])
+def test_a_probe_may_begin_at_once(helm: Helm, chart: tuple[Path, tuple[str, ...]]) -> None:
+    objects = helm.render(*_words(chart), "--set=probes.readiness.initialDelaySeconds=0")
+    pod = object_of(objects, "Deployment")["spec"]["template"]["spec"]
+    assert pod["containers"][0]["readinessProbe"]["initialDelaySeconds"] == 0
+
+
+@pytest.mark.parametrize("chart", [(CHART, ()), (HUB_CHART, (ON,))], ids=["reporter", "hub"])
+@pytest.mark.parametrize(
+    "refused",
+    [
+        "liveness.successThreshold=2",
+        "liveness.terminationGracePeriodSeconds=0",
+        "readiness.terminationGracePeriodSeconds=5",
+    ],
+)
+def test_a_probe_that_kubernetes_refuses_is_refused(
+    helm: Helm, chart: tuple[Path, tuple[str, ...]], refused: str
+) -> None:
+    with pytest.raises(HelmFailed, match=refused.partition(".")[2].partition("=")[0]):
+        helm.render(*_words(chart), f"--set=probes.{refused}")
+    taken = "liveness.successThreshold=1,probes.liveness.terminationGracePeriodSeconds=5"
+    assert helm.render(*_words(chart), f"--set=probes.{taken},probes.readiness.successThreshold=2")
+
+
+def _words(chart: tuple[Path, tuple[str, ...]]) -> list[Any]:
+    return [chart[0], *chart[1]]
+
+
 def test_a_service_account_that_is_there_is_bound_and_not_created(helm: Helm) -> None:
     objects = helm.render(CHART, "--set=serviceAccount.name=there")
     assert not [each for each in objects if each["kind"] == "ServiceAccount"]
@@ -278,6 +321,17 @@ def test_a_service_account_that_is_there_is_bound_and_not_created(helm: Helm) ->
         for subject in each["subjects"]
     }
     assert bound == {"there"}
+
+
+@pytest.mark.parametrize(
+    ("chart", "name"), [(CHART, "stack-status-reporter"), (HUB_CHART, "stack-status-hub")]
+)
+def test_a_service_account_by_the_name_of_the_charts_own_stays(
+    helm: Helm, chart: Path, name: str
+) -> None:
+    """An upgrade to this value would delete the one that the chart created, with its pods' rights."""
+    on = [ON] if chart == HUB_CHART else []
+    assert helm.render(chart, *on, f"--set=serviceAccount.name={name}") == helm.render(chart, *on)
 
 
 def test_a_service_account_that_is_created_has_its_annotations(helm: Helm) -> None:

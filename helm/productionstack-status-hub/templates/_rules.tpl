@@ -3,39 +3,43 @@
 {{- $hub := "productionstack_status_reporter_hub_" }}
 {{- $by := include "hub.by" (dict "root" .) }}
 {{- $own := include "hub.own" . }}
-{{- include "hub.clusterRules" . }}
+{{- $labels := dict "hub" (include "hub.identity" .) }}
+{{- with trim (include "hub.clusterRules" .) }}
+{{- include "hub.keptAlerts" $ }}
+{{ . }}
+{{- end }}
+{{- /* Series without the label hub are those of a target that also shows whether this hub leads. */}}
 {{- /* The series of a replica that does not lead are no zeros, but missing. Another hub in the same Prometheus does not stand
 for one that is gone. */}}
-{{- $name := "ProductionStackHubWithoutAnswers" }}
 {{- $success := print $hub "last_success_timestamp_seconds" }}
 {{- $leader := printf "%sleader{%s}" $hub $own }}
-{{- include "hub.alert" (dict "root" . "name" $name "for" "5m" "severity" "critical" "owner" "platform" "labels" (dict "hub" (include "hub.identity" .))
+{{- include "hub.alert" (dict "root" . "name" "ProductionStackHubWithoutAnswers" "for" "5m" "severity" "critical" "owner" "platform" "labels" $labels
   "why" "A hub that was seen has had no complete answer within its stale time; without a leader it asks nobody. Its own alert remembers it for ever."
-  "expr" (printf `max %s (%s or ALERTS{alertname=%q,%s%s}) unless %s time() - %s <= %d or on () absent(%s)` (include "hub.by" (dict "root" . "more" (list "hub"))) $leader $name $own (include "hub.named" .) (include "hub.on" (dict "root" . "more" (list "hub"))) $success (.Values.staleSeconds | int64) $leader)
+  "expr" (printf `max %s (%s or ALERTS{alertname=~".+WithoutAnswers",%s%s}) unless %s time() - %s <= %d or on () absent(%s)` (include "hub.by" (dict "root" . "more" (list "hub"))) $leader $own (include "hub.named" .) (include "hub.on" (dict "root" . "more" (list "hub"))) $success (.Values.staleSeconds | int64) $leader)
   "summary" "The hub has no complete answer of the metrics engine, so all clusters are Unknown"
   "description" "The log of the hub says why; hub_query_results_total has the results. Without any series of it, no hub leads.") }}
-{{- include "hub.alert" (dict "root" . "name" "ProductionStackHubAnswersIncomplete" "for" "10m" "severity" "warning" "owner" "platform"
+{{- include "hub.alert" (dict "root" . "name" "ProductionStackHubAnswersIncomplete" "for" "10m" "severity" "warning" "owner" "platform" "labels" $labels
   "why" "A query whose answers were not complete, again and again."
-  "expr" (printf `max %s (increase(%squery_results_total{result!="complete"}[10m])) > 2` (include "hub.by" (dict "root" . "more" (list "query" "result"))) $hub)
+  "expr" (printf `max %s (increase(%squery_results_total{result!="complete"}[10m]) and ignoring (query, result, hub) %s) > 2` (include "hub.by" (dict "root" . "more" (list "query" "result"))) $hub $leader)
   "summary" `The query {{ $labels.query }} of the hub has no complete answers ({{ $labels.result }})`
   "description" "Limits of the engine, or of the hub, are reached, or a part of the engine is missing. The log of the hub has its words.") }}
-{{- include "hub.alert" (dict "root" . "name" "ProductionStackHubSeriesDropped" "for" "15m" "severity" "warning" "owner" "platform"
+{{- include "hub.alert" (dict "root" . "name" "ProductionStackHubSeriesDropped" "for" "15m" "severity" "warning" "owner" "platform" "labels" $labels
   "why" "Series that were left out, but for those of clusters that nobody asked for."
-  "expr" (printf `sum %s (increase(%sdropped_series_total{why!="not_engaged"}[10m])) > 0` (include "hub.by" (dict "root" . "more" (list "why"))) $hub)
+  "expr" (printf `sum %s (increase(%sdropped_series_total{why!="not_engaged"}[10m]) and ignoring (why, hub) %s) > 0` (include "hub.by" (dict "root" . "more" (list "why"))) $hub $leader)
   "summary" `Series of clusters are left out ({{ $labels.why }})`
   "description" "The status page of the hub names some of them. A cluster without the cluster label is never seen.") }}
-{{- include "hub.alert" (dict "root" . "name" "ProductionStackHubObjectsNotWritten" "for" "10m" "severity" "warning" "owner" "platform"
+{{- include "hub.alert" (dict "root" . "name" "ProductionStackHubObjectsNotWritten" "for" "10m" "severity" "warning" "owner" "platform" "labels" $labels
   "why" "ProductionStackClusters whose last write failed."
-  "expr" (printf "max %s (%sobjects_failing) > 0" $by $hub)
+  "expr" (printf "max %s (%sobjects_failing and ignoring (hub) %s) > 0" $by $hub $leader)
   "summary" `The status of {{ $value }} ProductionStackClusters is not written`
   "description" "Their conditions may be outdated. The log of the hub says why; hub_object_writes_total has the results.") }}
 {{- $series := "productionstack_status_reporter_" }}
-{{- include "hub.alert" (dict "root" . "name" "ProductionStackHubRightMissing" "for" "5m" "severity" "critical" "owner" "platform"
+{{- include "hub.alert" (dict "root" . "name" "ProductionStackHubRightMissing" "for" "5m" "severity" "critical" "owner" "platform" "labels" $labels
   "why" "A permission that the hub needs and has not. A reporter elsewhere has this metric too: that of a hub is of a target that also shows whether the hub leads."
   "expr" (printf "max %s (%smissing_rights and ignoring (verb, resource, hub) %s) == 1" (include "hub.by" (dict "root" . "more" (list "verb" "resource"))) $series $leader)
   "summary" `The hub may not {{ $labels.verb }} {{ $labels.resource }}`
   "description" "The RBAC permission is missing. permissions in /status and the log of the hub say what cannot be done without it.") }}
-{{- include "hub.alert" (dict "root" . "name" "ProductionStackHubRightsUnknown" "for" "15m" "severity" "warning" "owner" "platform"
+{{- include "hub.alert" (dict "root" . "name" "ProductionStackHubRightsUnknown" "for" "15m" "severity" "warning" "owner" "platform" "labels" $labels
   "why" "Permissions of the hub of which the last review failed."
   "expr" (printf "max %s (%sunknown_rights and ignoring (hub) %s) > 0" $by $series $leader)
   "summary" `{{ $value }} permissions of the hub cannot be reviewed`
@@ -62,9 +66,26 @@ what ends by itself, such as two reporters that overlap, is no alert; and it fir
 {{- $severity := default "critical" (index (append $rule "") 5) }}
 {{- include "hub.alert" (dict "root" $ "name" $name "for" $for "severity" $severity "owner" (eq $severity "critical" | ternary "" "platform") "labels" (dict "hub" (include "hub.identity" $))
   "why" (index $rule 2)
-  "expr" (printf `max by (cluster%s) (%scluster{%s,%s} or ALERTS{alertname=%q,alertstate="firing",%s} unless on () %sclusters{%s})` (eq $severity "critical" | ternary ", owner" "") $hub (index $rule 1) $own $name $own $hub $own)
+  "expr" (printf `max by (cluster%s) (%scluster{%s,%s} or productionstack_cluster:alerts:kept{alertname=%q,%s})` (eq $severity "critical" | ternary ", owner" "") $hub (index $rule 1) $own $name $own)
   "summary" (print `The production stack of cluster {{ $labels.cluster }} ` (index $rule 3))
   "description" (index $rule 4)) }}
+{{- end }}
+{{- end -}}
+
+{{/* The alerts on clusters that fire on, as one recorded series: an outage proves no recovery. What ends them is that the hub
+knows the cluster, or that it is paused, or that it is none of the clusters any more. */}}
+{{- define "hub.keptAlerts" -}}
+{{- $hub := "productionstack_status_reporter_hub_" }}
+{{- $alerts := printf `ALERTS{alertname=~"ProductionStackCluster.+",alertstate="firing",%s}` (include "hub.own" .) }}
+{{- range $rule := list
+  (list "unknown" (printf "and on (cluster, hub) %scluster{code!~%q}" $hub "|Paused") "Alerts on clusters that are Unknown to the hub.")
+  (list "unanswered" (printf "unless on (cluster, hub) %[1]scluster{code=~%[2]q} unless on (hub) %[1]sclusters" $hub "|Paused") "Alerts on clusters of which the hub shows nothing, while some of them may be missing.") }}
+# {{ last $rule }}
+- record: productionstack_cluster:alerts:kept
+  expr: >-
+    {{ $alerts }} {{ index $rule 1 }}
+  labels:
+    while: {{ first $rule }}
 {{- end }}
 {{- end -}}
 

@@ -205,6 +205,9 @@ async def test_all_labels_are_seen_without_any_object_or_permission(server, engi
 
         await hub.until(is_seen)
         assert (await hub.document())["fleet"].get("dropped", []) == []
+        # A watch that never runs would be an alert for ever on one that is lost.
+        assert await hub.metric("watch_up") is None
+        assert await hub.metric("kind_served") is None
 
 
 async def test_a_successor_takes_over_and_what_stands_does_not_flap(server, engine, tmp_path):

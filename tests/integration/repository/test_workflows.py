@@ -143,6 +143,12 @@ def test_the_chart_is_installed_on_a_real_node_before_each_merge():
     assert [line for line in runs if line.endswith("IMAGE_BASE=dockerfile make e2e-node-quick")]
 
 
+def test_a_real_node_that_was_never_seen_to_work_blocks_no_release():
+    text = (ROOT / ".github/workflows/test.yaml").read_text()
+    unseen = "  node: # NOT YET SEEN TO WORK" in text
+    assert yaml.safe_load(text)["jobs"]["node"].get("continue-on-error", False) is unseen
+
+
 def test_what_runs_at_night_is_all_that_make_nightly_runs():
     content = yaml.safe_load((ROOT / ".github/workflows/nightly.yaml").read_text())
     assert content[True]["schedule"]

@@ -50,10 +50,10 @@ by ({{ join ", " (concat (default list .root.Values.prometheusRule.clusterLabels
 on ({{ join ", " (concat (default list .root.Values.prometheusRule.clusterLabels) (default list .more)) }})
 {{- end -}}
 
-{{/* Something that is there, or was there until nobody looked any more: {root, name, more, expr, on, until, of}. The alert by
+{{/* Something that is there, or was there until nobody looked any more: {root, name, more, expr, until, of}. The alert by
 this name, with the labels *of*, fires on until the series *until* are there again. */}}
 {{- define "hub.kept" -}}
-max {{ include "hub.by" . }} ({{ .expr }} or ALERTS{alertname={{ .name | quote }},alertstate="firing"{{ with .of }},{{ . }}{{ end }}} unless {{ include "hub.on" (dict "root" .root "more" .on) }} {{ .until }})
+max {{ include "hub.by" . }} ({{ .expr }} or ALERTS{alertname={{ .name | quote }},alertstate="firing"{{ with .of }},{{ . }}{{ end }}} unless {{ include "hub.on" (dict "root" .root) }} {{ .until }})
 {{- end -}}
 
 {{/* The matcher of an alert's own series that name a cluster. One without any would fire for ever once there are clusters. */}}

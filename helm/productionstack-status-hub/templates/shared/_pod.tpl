@@ -91,7 +91,7 @@ ports:
   httpGet:
     path: {{ index $probe 1 }}
     port: health
-  {{- toYaml (merge (dict) (default dict (get $given (first $probe))) (index $probe 2)) | nindent 2 }}
+  {{- toYaml (mergeOverwrite (index $probe 2) (default dict (get $given (first $probe)))) | nindent 2 }}
 {{- end }}
 {{- with .root.Values.resources }}
 resources:

@@ -32,21 +32,22 @@
   "description" "Their alerts are by namespace and name no InferenceSet. /status has all of them.") }}
 {{- end -}}
 
-{{/* Alerts on what the reporter cannot see. */}}
+{{/* Alerts on what the reporter cannot see. A hub has series of these names too: those of a reporter are of a target that also
+shows whether the reporter leads. */}}
 {{- define "reporter.watchRules" -}}
 {{- $cluster := include "reporter.inCluster" . }}
 {{- $series := "productionstack_status_reporter_" }}
 {{- include "reporter.alert" (dict "root" . "name" "ProductionStackStatusReporterNothingWatched" "for" "5m" "severity" "critical" "owner" "platform"
   "why" "No replica watches anything: the API server is out, or cannot be reached."
-  "expr" (printf "max %s (%swatch_up) == 0" (include "reporter.by" (dict "root" .)) $series)
+  "expr" (printf "max %s (%swatch_up and ignoring (kind) %sleader) == 0" (include "reporter.by" (dict "root" .)) $series $series)
   "summary" (print "The status reporter watches nothing" $cluster)
   "description" "Everything is Unknown, and what fires on findings is as it was. The log of the reporter has what the API server answers.") }}
 {{- /* resource: the label of a missing permission, which explains the loss (inhibit_rules). */}}
 {{- include "reporter.alert" (dict "root" . "name" "ProductionStackStatusReporterWatchLost" "for" "10m" "severity" "warning" "owner" "platform"
   "labels" (dict "resource" `{{ reReplaceAll "/.*" "" $labels.kind }}`)
-  "why" "A kind that the API server serves and some replica does not watch. One that fires does so until a reporter shows this kind again."
+  "why" "A kind that the API server serves and some replica does not watch. One that fires does so until a replica evaluates again."
   "expr" (include "reporter.kept" (dict "root" . "name" "ProductionStackStatusReporterWatchLost" "more" (list "kind")
-    "expr" (printf "%swatch_up == 0 and %skind_served == 1" $series $series) "on" (list "kind") "until" (print $series "watch_up")))
+    "expr" (printf "%[1]swatch_up == 0 and %[1]skind_served == 1 and ignoring (kind) %[1]sleader" $series) "until" (print $series "last_pass_timestamp_seconds > 0")))
   "summary" (print `{{ $labels.kind }} are not watched` $cluster)
   "description" "Reasons that read them are Unknown on that replica, and keep their last state. unread in /status says why, and which reasons these are.") }}
 {{- include "reporter.alert" (dict "root" . "name" "ProductionStackStatusReporterDecodeErrors" "for" "5m" "severity" "warning" "owner" "platform"
@@ -56,7 +57,7 @@
   "description" "They do not have the form of their CRD or API, so what depends on them is Unknown. The log of the reporter names them.") }}
 {{- end -}}
 
-{{/* Alerts on permissions. Without those for Events nothing is announced. */}}
+{{/* Alerts on permissions of a reporter, and not of a hub. Without those for Events nothing is announced. */}}
 {{- define "reporter.rightRules" -}}
 {{- $cluster := include "reporter.inCluster" . }}
 {{- $series := "productionstack_status_reporter_" }}
@@ -64,12 +65,12 @@
   "severity" `{{ if eq $labels.resource "events" }}critical{{ else }}warning{{ end }}`
   "why" "A permission that some replica needs and has not; one for Events is critical. One that fires does so until a replica has reviewed all permissions again."
   "expr" (include "reporter.kept" (dict "root" . "name" "ProductionStackStatusReporterRightMissing" "more" (list "verb" "resource")
-    "expr" (print $series "missing_rights == 1") "until" (print $series "unknown_rights == 0")))
+    "expr" (printf "%[1]smissing_rights == 1 and ignoring (verb, resource) %[1]sleader" $series) "until" (printf "(%[1]sunknown_rights == 0 and %[1]sleader)" $series)))
   "summary" (print `The status reporter may not {{ $labels.verb }} {{ $labels.resource }}` $cluster)
   "description" "The RBAC permission is missing. permissions in /status and the log of the reporter say what cannot be done without it.") }}
 {{- include "reporter.alert" (dict "root" . "name" "ProductionStackStatusReporterRightsUnknown" "for" "15m" "severity" "warning" "owner" "platform"
   "why" "Permissions of which the last review failed, which proves nothing: nobody knows what is missing."
-  "expr" (printf "max %s (%sunknown_rights) > 0" (include "reporter.by" (dict "root" .)) $series)
+  "expr" (printf "max %s (%[2]sunknown_rights and %[2]sleader) > 0" (include "reporter.by" (dict "root" .)) $series)
   "summary" (print `{{ $value }} permissions of the status reporter cannot be reviewed` $cluster)
   "description" "The API server does not answer its SelfSubjectAccessReviews. permissions in /status names them.") }}
 {{- end -}}
