@@ -43,6 +43,6 @@ class ServingSettings:
     rollup_metrics: RollUpScope = _serving(
         "cluster",
         parsers.choice_parser(RollUpScope),
-        "Metrics of the status: off, cluster (17 series), namespace (15 for each).",
+        "Metrics of the status: off, cluster (19 series), namespace (15 for each).",
         taken_by=RUN_ALONE,
     )

@@ -43,9 +43,11 @@ for one that is gone. */}}
 {{- end -}}
 
 {{/* One alert for each cluster with trouble. It waits for longer than the hub does before it calls a cluster silent, so that
-what ends by itself, such as two reporters that overlap, is no alert; and it fires on until the clusters are known again. */}}
+what ends by itself, such as two reporters that overlap, is no alert; and it fires on until its cluster is known again, or all are
+and it is not among them. */}}
 {{- define "hub.clusterRules" -}}
 {{- $hub := "productionstack_status_reporter_hub_" }}
+{{- $cluster := print $hub "cluster" }}
 {{- $own := include "hub.own" . }}
 {{- $for := printf "%ds" (max 300 (add (.Values.staleSeconds | int64) 60)) }}
 {{- $list := "kubectl get productionstackclusters has all of them, and so has the status command with --from=hub." }}
@@ -60,9 +62,10 @@ what ends by itself, such as two reporters that overlap, is no alert; and it fir
     "is partly Unknown" "Its reporter cannot read all that it needs. The details of the cluster name what is Unknown and the permissions that are missing." "warning") }}
 {{- $name := print "ProductionStackCluster" (first $rule) }}
 {{- $severity := default "critical" (index (append $rule "") 5) }}
+{{- $firing := printf `ALERTS{alertname=%q,alertstate="firing",%s}` $name $own }}
 {{- include "hub.alert" (dict "root" $ "name" $name "for" $for "severity" $severity "owner" (eq $severity "critical" | ternary "" "platform") "labels" (dict "hub" (include "hub.identity" $))
   "why" (index $rule 2)
-  "expr" (printf `max by (cluster%s) (%scluster{%s,%s} or ALERTS{alertname=%q,alertstate="firing",%s} unless on () %sclusters{%s})` (eq $severity "critical" | ternary ", owner" "") $hub (index $rule 1) $own $name $own $hub $own)
+  "expr" (printf `max by (cluster%s) (%s{%s,%s} or %s unless on (cluster) %s{code!="NotConfirmed",%s} unless on () %sclusters{%s} or %s and on (cluster) %s{code="NotConfirmed",%s})` (eq $severity "critical" | ternary ", owner" "") $cluster (index $rule 1) $own $firing $cluster $own $hub $own $firing $cluster $own)
   "summary" (print `The production stack of cluster {{ $labels.cluster }} ` (index $rule 3))
   "description" (index $rule 4)) }}
 {{- end }}
