@@ -244,7 +244,7 @@ class Reporter:
         client = ObjectClient(self._api, kind, ProductionStackStatus)
         plan = StatusObjectPlan(
             objects,
-            RollUpPatches(objects, self._rollup, rules),
+            RollUpPatches(objects, self._rollup, rules, resync=self._settings.resync),
             client,
             kind=kind,
             count_write=self.metrics.count_status_write,

@@ -16,7 +16,7 @@ from reporter.hub import queries as texts
 from reporter.hub.poller import Poller
 from reporter.hub.queries import PREFIX
 from reporter.hub.query_client import QueryClient, QueryCredentials, QueryFailed, Vector, decode
-from reporter.hub.query_results import Answers, SourceReport, gather_namespaces
+from reporter.hub.query_results import Answers, SourceReport, gather_history, gather_namespaces
 from reporter.model.fleet_status import Dropped, QueryResult
 from reporter.model.states import COUNTED_STATES, State
 from reporter.process.clock import Clock
@@ -40,6 +40,7 @@ WEST = SourceSeries(
     target={"job": "fleet", "pod": "b"},
     blocking=BLOCKED,
     namespaces={"team-a": State.FAILED},
+    unobserved={"namespaces": 1, "layers": 0},
 )
 LOST = replace(SourceSeries(), label="", uid="uid-3", target={"job": "fleet", "pod": "c"})
 
@@ -194,11 +195,18 @@ def test_a_round_has_what_the_page_has(engine: MetricsProcess) -> None:
     assert (found["prod"].replicas.desired, found["prod"].replicas.ready) == (4, 4)
     clusters = answers.clusters
     assert clusters is not None
-    assert clusters.series == {"prod": 10, ODD: 10}, "zeros of state sets are left out"
+    assert clusters.series == {"prod": 12, ODD: 12}, "zeros of state sets are left out"
     assert clusters.dropped.keys() == {Dropped.NO_LABEL}
-    assert clusters.dropped[Dropped.NO_LABEL].series == 10
+    assert clusters.dropped[Dropped.NO_LABEL].series == 12
     assert clusters.time is not None
     assert abs(clusters.time - time.time()) < WITHIN
+
+
+def test_which_clusters_have_been_there(engine: MetricsProcess) -> None:
+    found = _ask(engine, texts.of_history("cluster", 14 * 86_400))
+    ages = gather_history(found.series, "cluster", found.time)
+    assert ages.keys() == {"prod", ODD}
+    assert max(ages.values()) <= texts.RECENT, "however wrong the clock of the cluster is"
 
 
 @pytest.mark.slow

@@ -135,6 +135,15 @@ def _why_unknown(
         return FleetCode.NOT_CONFIRMED
     if not record.was_seen and not sources:
         return FleetCode.NEVER_REPORTED
-    if fleet.can_detect_silence(now, rules.stale) or record.last_update is None:
+    if fleet.can_detect_silence(now, rules.stale):
         return FleetCode.SILENT
-    return FleetCode.ENGINE_UNAVAILABLE
+    if record.content.code in _UNCONFIRMED:
+        return FleetCode.NOT_CONFIRMED
+    return FleetCode.SILENT if record.last_update is None else FleetCode.ENGINE_UNAVAILABLE
+
+
+_UNCONFIRMED = {FleetCode.NOT_ASKED, FleetCode.NOT_CONFIRMED}
+"""
+The codes of a cluster that only the past has. Its series may be missing for a moment, as while its reporter
+starts again, so it is silent only after the stale time.
+"""

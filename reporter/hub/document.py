@@ -190,7 +190,7 @@ _TEXTS: Mapping[FleetCode, tuple[str, str]] = {
         "Check clusterLabel, and in the cluster the external label, remote write, --rollup-metrics.",
     ),
     FleetCode.NOT_CONFIRMED: (
-        "Series with the cluster label {label} are there, and have not changed yet.",
+        "No change of the series with the cluster label {label} was seen yet.",
         "Wait for the next scrape of the cluster.",
     ),
     FleetCode.SILENT: (
@@ -245,8 +245,9 @@ def render_status(
     generation = found.metadata.generation
     counts = entry.inference_sets
     blocking = _object_blocking(entry.blocking) if entry.blocking is not None else None
+    unobserved = entry.unobserved.describe() if entry.unobserved is not None else None
     conditions = make_conditions(
-        ObjectAnswer(entry.state, blocking=blocking, unobserved=entry.unobserved.describe()),
+        ObjectAnswer(entry.state, blocking=blocking, unobserved=unobserved),
         found.status or {},
         generation=generation,
         now=now,

@@ -33,9 +33,13 @@ def fold(
 
     *members*: the clusters that objects name; ignored where the hub answers for all that are seen.
     """
+    after = replace(fleet, remembers=fleet.remembers or answers.history is not None)
     if rules.engage is Engage.SEEN:
         members = _all_seen(fleet, answers, now=now, rules=rules)
-    after = replace(fleet, remembers=fleet.remembers or answers.history is not None)
+        gone = (answers.history or {}).keys() | fleet.forgotten
+        is_full = len(members) >= rules.max_clusters
+        forgotten = frozenset(gone - members.keys()) if is_full else frozenset()
+        after = replace(after, forgotten=forgotten)
     if answers.clusters is not None:
         after = _take(after, members, answers.clusters, now=now, rules=rules)
     after = replace(after, labels_of=find_labels(after.sources, rules, now=now))
@@ -101,18 +105,23 @@ def _take(
             )
             for label in labels
         },
-        dropped=_dropped(answer, labels, rules),
+        dropped=_dropped(answer, labels, fleet.forgotten, rules),
         answered=now,
         answering_since=fleet.answering_since if goes_on else now,
         engine_time=answer.time,
     )
 
 
-def _dropped(answer: ClustersAnswer, labels: Collection[str], rules: FleetRules) -> DroppedByCause:
+def _dropped(
+    answer: ClustersAnswer,
+    labels: Collection[str],
+    forgotten: Collection[str],
+    rules: FleetRules,
+) -> DroppedByCause:
     counter = DroppedCounter()
     why = Dropped.TOO_MANY if rules.engage is Engage.SEEN else Dropped.NOT_ENGAGED
-    for label in sorted(answer.series.keys() - set(labels)):
-        counter.add(why, label, answer.series[label])
+    for label in sorted((answer.series.keys() | forgotten) - set(labels)):
+        counter.add(why, label, answer.series.get(label, 1))
     return {**answer.dropped, **counter.finish()}
 
 

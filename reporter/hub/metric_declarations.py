@@ -23,7 +23,8 @@ HUB_CLUSTER = MetricDeclaration(
     "hub_cluster",
     MetricType.GAUGE,
     "1 for each cluster, with its state and why the hub itself calls it Unknown; who must act on what "
-    "blocks it, and whether that is silenced; and whether all below its control plane is known.",
+    "blocks it, and whether that is silenced; and whether all below its control plane is known, or "
+    "nothing where that is not reported.",
     ("hub", "cluster", "state", "code", "owner", "silenced", "observed"),
 )
 HUB_UNKNOWN_CLUSTERS = MetricDeclaration(

@@ -15,8 +15,7 @@ from reporter.metrics.process import ProcessMetrics
 from reporter.model.enums import Owner
 from reporter.model.fleet_status import Dropped, FleetCode, QueryName, QueryResult
 from reporter.model.object_status import WriteObjectResult
-from reporter.model.states import COUNTED_STATES, Actionability, State
-from reporter.model.status_document import Unobserved
+from reporter.model.states import COUNTED_STATES, Actionability
 
 
 class FleetCollector(Collector):
@@ -61,9 +60,9 @@ def _labels(record: FleetRecord) -> tuple[str, ...]:
     is_users = blocking is not None and blocking.actionability == Actionability.USER
     silenced = blocking is not None and blocking.silenced_until is not None
     owner = Owner.USER if is_users else Owner.PLATFORM
-    observed = content.state is not State.UNKNOWN and content.unobserved == Unobserved()
-    texts = (str(each).lower() for each in (silenced, observed))
-    return record.label, content.state.key, content.code or "", owner, *texts
+    observed = "" if record.is_observed is None else str(record.is_observed).lower()
+    code = content.code or ""
+    return record.label, content.state.key, code, owner, str(silenced).lower(), observed
 
 
 class HubMetrics(ProcessMetrics):

@@ -4,7 +4,7 @@ The desired status of each ProductionStackCluster, rendered again only if it or 
 
 import asyncio
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from reporter.hub.document import FleetView, confirmed_at, render_status
@@ -108,6 +108,7 @@ class FleetPatches:
             desired,
             evaluated_at=confirmed_at(record, view, now=now),
             interval=evaluation_interval(len(self._objects.objects), spacing=RENEWAL_SPACING),
+            stands=timedelta(seconds=view.rules.stale),
             reported=record.evaluated,
         )
         return ObjectWrite(desired, patch)

@@ -19,6 +19,17 @@ from reporter.settings.hub import HubSettings
 LEAST_TIME_LIMIT = timedelta(seconds=5)
 LONGEST_PAUSE = timedelta(minutes=2)
 
+HISTORY_TIME_LIMIT = timedelta(minutes=1)
+"""The time limit of the history, which looks at hundreds of moments; half of the stale time at most."""
+
+HISTORY_RANGES = (timedelta(days=1), timedelta(hours=1))
+"""
+The ranges of the past that are asked for instead of all, each after HISTORY_TRIES failures in a row: without any
+history the fleet is Unknown for the whole term.
+"""
+
+HISTORY_TRIES = 3
+
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
@@ -53,7 +64,12 @@ class Poller:
         self._queries = of_round(self._label)
         self._time_limit = max(settings.hub_interval / len(self._queries), LEAST_TIME_LIMIT)
         forget = int(settings.hub_forget.total_seconds())
-        self._queries[QueryName.HISTORY] = of_history(self._label, forget)
+        ranges = [int(each.total_seconds()) for each in HISTORY_RANGES]
+        self._history_ranges = [forget, *(each for each in ranges if each < forget)]
+        self._history_failures = 0
+        self._history_time_limit = max(
+            min(HISTORY_TIME_LIMIT, settings.hub_stale / 2), self._time_limit
+        )
         longest = max(min(LONGEST_PAUSE, settings.hub_stale / 2), settings.hub_interval)
         self._parameters = BackoffParameters(
             initial=settings.hub_interval / 2, cap=longest, no_response_cap=longest
@@ -89,12 +105,26 @@ class Poller:
         )
         history = None
         if with_history:
-            history = await self._try(
-                QueryName.HISTORY,
-                lambda found: query_results.gather_history(found.series, self._label, found.time),
-                at=at,
-            )
+            history = await self._ask_history(at)
         return query_results.Answers(clusters, trouble, revisions, history)
+
+    async def _ask_history(self, at: float | None) -> query_results.HistoryAnswer | None:
+        ranges, failures = self._history_ranges, self._history_failures
+        seconds = ranges[min(failures // HISTORY_TRIES, len(ranges) - 1)]
+        self._queries[QueryName.HISTORY] = of_history(self._label, seconds)
+        history = await self._try(
+            QueryName.HISTORY,
+            lambda found: query_results.gather_history(found.series, self._label, found.time),
+            at=at,
+        )
+        if history is not None and seconds < ranges[0]:
+            logger.warning(
+                "the history is that of the last %d s: clusters that are gone for longer are missing",
+                seconds,
+            )
+        if history is not None:
+            self._history_failures = 0
+        return history
 
     def _gather_clusters(self, found: Vector) -> query_results.ClustersAnswer:
         answer = query_results.gather_clusters(found.series, self._label, found.time)
@@ -111,10 +141,12 @@ class Poller:
         if pause is not None and self._clock.seconds() < pause.until:
             return None
         limit = 0 if name in {QueryName.CLUSTERS, QueryName.HISTORY} else SERIES_LIMIT
+        is_history = name is QueryName.HISTORY
+        time_limit = self._history_time_limit if is_history else self._time_limit
         started = self._clock.seconds()
         try:
             body = await self._client.ask(
-                self._queries[name], time_limit=self._time_limit, at=at, limit=limit
+                self._queries[name], time_limit=time_limit, at=at, limit=limit
             )
             gathered = await asyncio.to_thread(_read, body, gather, limit)
         except QueryFailed as err:
@@ -132,6 +164,7 @@ class Poller:
         return gathered
 
     def _failed(self, name: QueryName, err: QueryFailed, started: float) -> None:
+        self._history_failures += name is QueryName.HISTORY
         before = self._entries.get(name)
         self._record(name, err.result, str(err), started)
         if before is None or before.result is not err.result:

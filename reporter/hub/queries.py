@@ -84,6 +84,9 @@ def of_round(label: str) -> dict[QueryName, str]:
 HISTORY_STEPS = 336
 """The moments of the past at which the history looks for clusters: of two weeks one an hour."""
 
+RECENT = 7200
+"""Seconds of the past in which the history misses no cluster that was there between two of these moments."""
+
 LEAST_STEP = 300
 """Seconds for which an engine shows a series after its last sample."""
 
@@ -91,5 +94,8 @@ LEAST_STEP = 300
 def of_history(label: str, seconds: int) -> str:
     """Return the query for when each cluster was last there within so many *seconds*, as Unix time."""
     step = max(seconds // HISTORY_STEPS, LEAST_STEP)
-    times = f"timestamp({PREFIX}{EVALUATED})[{seconds}s:{step}s]"
-    return f"max by ({label}) (max_over_time({times}))"
+    metric, recent = f"{PREFIX}{EVALUATED}", min(seconds, RECENT)
+    times = f"max_over_time(timestamp({metric})[{seconds}s:{step}s])"
+    # By the clock of the cluster, which may be wrong.
+    between = f"clamp_min(max_over_time({metric}[{recent}s]), time() - {recent})"
+    return f"max by ({label}) ({times} or {between})"

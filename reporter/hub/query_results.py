@@ -119,7 +119,7 @@ class SourceReport(NamedTuple):
     The report of one source on one cluster UID.
 
     *evaluated*: Unix time of its evaluation. *state*: None if there is none, or several.
-    *unobserved*: what it says, or does not say, of the rest of the cluster.
+    *unobserved*: what it says of the rest of the cluster; None if it says nothing, as earlier releases.
     """
 
     uid: str
@@ -128,7 +128,7 @@ class SourceReport(NamedTuple):
     counts: Mapping[State, int] = {}
     replicas: Replicas | None = None
     version: str = ""
-    unobserved: Unobserved = Unobserved()
+    unobserved: Unobserved | None = None
 
 
 DroppedByCause: TypeAlias = Mapping[Dropped, DroppedEntry]
@@ -248,13 +248,15 @@ class _SourceBuilder:
             report = SourceReport(uid, time, state, counts, replicas, version, unobserved)
             yield SourceId(source, uid), report
 
-    def _find_unobserved(self, counts: Mapping[State, int]) -> Unobserved:
-        return Unobserved(
+    def _find_unobserved(self, counts: Mapping[State, int]) -> Unobserved | None:
+        found = Unobserved(
             namespaces=self.unobserved.get(queries.UNKNOWN_NAMESPACES, 0),
             inference_sets=counts.get(State.UNKNOWN, 0),
             unlisted=not counts or bool(self.unobserved.get(queries.UNLISTED_LAYERS)),
             missing_rights=tuple(sorted(self.rights)[:MAX_SHOWN]),
         )
+        says_all = {queries.UNKNOWN_NAMESPACES, queries.UNLISTED_LAYERS} <= self.unobserved.keys()
+        return found if says_all or found != Unobserved() else None
 
 
 def _replicas(numbers: dict[str, int]) -> Replicas | None:

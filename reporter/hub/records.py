@@ -14,6 +14,7 @@ from reporter.hub.query_results import DroppedByCause, PackageKey, Source
 from reporter.hub.source_state import SkewWindow, SourceStates
 from reporter.kinds.productionstack import ProductionStackCluster
 from reporter.model.fleet_status import Engage, FleetBlocking, FleetCode, FleetNamespace
+from reporter.model.object_status import OBSERVED
 from reporter.model.states import State
 from reporter.model.status_document import Replicas, Unobserved
 from reporter.model.times import parse_zoned_time
@@ -39,6 +40,7 @@ class Content(NamedTuple):
 
     *code*: why the hub calls it Unknown; None if the state is what the cluster reports.
     *other_uids*, *other_labels*: of a duplicate. *trouble_known*: *blocking* and *namespaces* are those of this state.
+    *unobserved*: None if it is not known whether all below the control plane is.
     """
 
     state: State = State.UNKNOWN
@@ -55,7 +57,7 @@ class Content(NamedTuple):
     trouble_known: bool = False
     packages: Mapping[PackageKey, int] = {}
     skewed: bool = False
-    unobserved: Unobserved = Unobserved()
+    unobserved: Unobserved | None = Unobserved()
 
 
 class FleetRecord(NamedTuple):
@@ -65,8 +67,9 @@ class FleetRecord(NamedTuple):
     *label*, *expected_uid*: that were asked for. *since*: when state and code became what they
     are. *last_update*: when a source that counts last changed; None if none ever did. *evaluated*:
     the Unix time that the cluster reports, None if it never did. *is_carried_over*: the state is
-    that of an earlier process, which wrote it at *written*. *was_seen*: series with its label were
-    in an answer. *source*: the source that counts; empty without one.
+    that of an earlier process, which wrote it at *written*, with *was_observed*: all below was known; None
+    if it did not say. *was_seen*: series with its label were in an answer. *source*: the source that
+    counts; empty without one.
     """
 
     label: str
@@ -79,9 +82,20 @@ class FleetRecord(NamedTuple):
     skew: SkewWindow | None = None
     is_carried_over: bool = False
     written: float = 0.0
+    was_observed: bool | None = None
     was_seen: bool = False
     source: Source = ""
     revision: int = 0
+
+    @property
+    def is_observed(self) -> bool | None:
+        """Return whether all below the control plane is known; None if that is not known either."""
+        content = self.content
+        if content.state is State.UNKNOWN:
+            return False
+        if self.is_carried_over:
+            return self.was_observed
+        return None if content.unobserved is None else content.unobserved == Unobserved()
 
 
 class Fleet(Struct, frozen=True):
@@ -94,7 +108,8 @@ class Fleet(Struct, frozen=True):
     several at least one is wrong. *answered*: when the last complete answer about clusters came.
     *answering_since*: since when such answers come without a gap as long as the stale time.
     *remembers*: the clusters that were seen by an earlier process are among them.
-    *engine_time*: Unix time of the engine then. *revision*: changes with the content.
+    *engine_time*: Unix time of the engine then. *forgotten*: labels of that earlier process for which there was
+    no room. *revision*: changes with the content.
     """
 
     clusters: Mapping[str, FleetRecord] = field(default_factory=dict)
@@ -105,6 +120,7 @@ class Fleet(Struct, frozen=True):
     answering_since: float | None = None
     engine_time: float | None = None
     remembers: bool = False
+    forgotten: frozenset[str] = frozenset()
     revision: int = 0
 
     def is_answering(self, now: float, stale: float) -> bool:
@@ -185,14 +201,26 @@ def _read_status(
     return FleetRecord(
         found.spec.cluster_label,
         found.spec.cluster_uid,
-        Content(state, last_known, uid=uid if isinstance(uid, str) else ""),
+        Content(state, last_known, uid=uid if isinstance(uid, str) else "", unobserved=None),
         since=now,
         first_engaged=now,
         evaluated=float(evaluated) if isinstance(evaluated, int | float) else None,
         is_carried_over=state is not State.UNKNOWN,
         written=now - age,
+        was_observed=_read_observed(status),
         was_seen=isinstance(evaluated, int | float),
     )
+
+
+def _read_observed(status: Mapping[str, Any]) -> bool | None:
+    conditions = status.get("conditions")
+    for each in conditions if isinstance(conditions, list) else ():
+        if isinstance(each, dict) and each.get("type") == OBSERVED:
+            return _CONDITION_VALUES.get(str(each.get("status")))
+    return None
+
+
+_CONDITION_VALUES = {"True": True, "False": False}
 
 
 def _state(text: object) -> State | None:

@@ -349,8 +349,8 @@ ROLLUP_SILENCED_UNTIL = MetricDeclaration(
 ROLLUP_UNOBSERVED = MetricDeclaration(
     "rollup_unobserved",
     MetricType.GAUGE,
-    "Workload namespaces that are Unknown, and layers whose subjects cannot all be listed, by what; no "
-    "series where there are none.",
+    "Workload namespaces that are Unknown, and layers whose subjects cannot all be listed, by what; 0 "
+    "where there are none.",
     ("what",),
 )
 ROLLUP_MISSING_RIGHTS = MetricDeclaration(

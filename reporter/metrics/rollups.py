@@ -249,11 +249,9 @@ def _silenced(shown: Iterable[Shown]) -> Samples:
 def _unobserved(rollup: RollUp, cluster: ClusterRecord | None) -> Samples:
     if cluster is None:
         return
-    numbers = {
-        UNKNOWN_NAMESPACES: rollup.find_unobserved().namespaces,
-        UNLISTED_LAYERS: len(cluster.unlisted),
-    }
-    yield from (((what,), number) for what, number in numbers.items() if number)
+    # Zeros tell a hub that all is known: a reporter of an earlier release writes none.
+    yield (UNKNOWN_NAMESPACES,), rollup.find_unobserved().namespaces
+    yield (UNLISTED_LAYERS,), len(cluster.unlisted)
 
 
 def _evaluated(rollup: RollUp, cluster: ClusterRecord | None) -> Samples:

@@ -29,7 +29,7 @@ class FleetCode(StrEnum):
 
     NOT_ASKED = "NotAsked"  # no query has succeeded since the start
     NEVER_REPORTED = "NeverReported"
-    NOT_CONFIRMED = "NotConfirmed"  # seen, but its time of evaluation has not changed yet
+    NOT_CONFIRMED = "NotConfirmed"  # known, but no change of its time of evaluation was seen yet
     SILENT = "Silent"  # its time of evaluation has not changed for too long
     ENGINE_UNAVAILABLE = (
         "EngineUnavailable"  # the queries fail, so nothing is known of any cluster
@@ -166,8 +166,8 @@ class ClusterEntry(StatusStruct, frozen=True, kw_only=True):
     ] = None
     replicas: Replicas | None = None
     unobserved: Annotated[
-        Unobserved,
-        Meta(description="What of the rest is not known, as far as the cluster itself says."),
+        Unobserved | None,
+        Meta(description="What of the rest is not known; null if the cluster does not say."),
     ] = Unobserved()
     namespaces: Annotated[
         tuple[FleetNamespace, ...],

@@ -41,7 +41,8 @@ class ObjectAnswer(NamedTuple):
 
     *not_available*: why InferenceSets are not available, or why that is not known; empty if all are.
     *not_judged*: reasons that need metrics pages of which none is known, of any InferenceSet.
-    *unobserved*: what of it is Unknown, whatever the state is; empty if all is known.
+    *unobserved*: what of it is Unknown, whatever the state is; empty if all is known, None if that is not
+    reported.
     *problem*: InvalidScope or NotFound, if what it asks about cannot be.
     """
 
@@ -53,7 +54,7 @@ class ObjectAnswer(NamedTuple):
     package: Package | None = None
     not_judged: tuple[str, ...] = ()
     not_available: str = ""
-    unobserved: str = ""
+    unobserved: str | None = ""
     problem: str = ""
 
 

@@ -65,7 +65,7 @@ def make_conditions(
             kind, value, why if value else str(answer.state), message if value else ""
         )
 
-    available, unobserved = answer.available, _describe_unobserved(answer)
+    available, (observed, unobserved) = answer.available, _observed(answer)
     return (
         condition(object_status.READY, statuses.ready, why, message),
         detail(object_status.RECONCILING, statuses.reconciling),
@@ -73,20 +73,21 @@ def make_conditions(
         condition(
             object_status.AVAILABLE, available, _AVAILABLE_REASONS[available], answer.not_available
         ),
-        condition(
-            object_status.OBSERVED, not unobserved, _OBSERVED_REASONS[not unobserved], unobserved
-        ),
+        condition(object_status.OBSERVED, observed, _OBSERVED_REASONS[observed], unobserved),
     )
 
 
 _AVAILABLE_REASONS = {True: "Available", False: "Unavailable", None: "Unknown"}
-_OBSERVED_REASONS = {True: "Observed", False: "PartlyUnknown"}
+_OBSERVED_REASONS = {True: "Observed", False: "PartlyUnknown", None: "Unknown"}
 
 
-def _describe_unobserved(answer: ObjectAnswer) -> str:
+def _observed(answer: ObjectAnswer) -> tuple[bool | None, str]:
+    """Return whether all that it is about is known, and what is not."""
     if not answer.unobserved and answer.state is State.UNKNOWN:
-        return "its state is Unknown"
-    return answer.unobserved
+        return False, "its state is Unknown"
+    if answer.unobserved is None:
+        return None, "its reporter does not say whether all below it is known"
+    return not answer.unobserved, answer.unobserved
 
 
 def _reason_of(answer: ObjectAnswer) -> str:

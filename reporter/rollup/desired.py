@@ -214,6 +214,7 @@ def renewal_due_at(
     """
     Return when the time of the evaluation is to be renewed; a time of the future counts as none.
 
+    It is due LEAST_INTERVAL before the status expires at the latest: there were fewer objects then, maybe.
     Without a newer evaluation there is nothing to renew, so that is looked at again later.
     """
     last = parse_zoned_time((found.status or {}).get(EVALUATION_TIME))
@@ -221,7 +222,9 @@ def renewal_due_at(
         last = now - interval
     if evaluated_at is None or evaluated_at.replace(microsecond=0) <= last:
         return max(last + interval, now + RENEWAL_RECHECK)
-    return last + interval
+    expires_at = parse_zoned_time((found.status or {}).get(EXPIRATION_TIME))
+    due_at = last + interval
+    return due_at if expires_at is None else min(due_at, expires_at - LEAST_INTERVAL)
 
 
 def make_patch(
@@ -230,20 +233,23 @@ def make_patch(
     *,
     evaluated_at: datetime | None,
     interval: timedelta = LEAST_INTERVAL,
+    stands: timedelta = timedelta(0),
     reported: float | None = None,
 ) -> Json:
     """
     Return the JSON merge patch (RFC 7386), for this very version of the object.
 
-    *evaluated_at*, *reported*: None leaves the time as it is. *interval*: between two renewals, of which the
-    time depends after which the status has expired.
+    *evaluated_at*, *reported*: None leaves the time as it is. The status expires after three renewals, which
+    are *interval* apart, and not while it is still right: *stands* is how long it is without an evaluation.
     """
     before = found.status or {}
     after = {key: before[key] for key in sorted(VOLATILE & before.keys())} | desired
     if evaluated_at is not None:
         evaluated_at = evaluated_at.replace(microsecond=0)
         after[EVALUATION_TIME] = msgspec.to_builtins(evaluated_at)
-        expires_at = (evaluated_at + INTERVALS_UNTIL_EXPIRY * interval).replace(microsecond=0)
+        # Twice, as a process that begins lets the status stand once more.
+        lifetime = max(INTERVALS_UNTIL_EXPIRY * interval, 2 * stands + interval)
+        expires_at = (evaluated_at + lifetime).replace(microsecond=0)
         after[EXPIRATION_TIME] = msgspec.to_builtins(expires_at)
     if reported is not None:
         after[REPORTED_TIME] = reported

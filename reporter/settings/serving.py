@@ -43,6 +43,6 @@ class ServingSettings:
     rollup_metrics: RollUpScope = _serving(
         "cluster",
         parsers.choice_parser(RollUpScope),
-        "Series of the status: off, cluster (17, 3 a model), namespace (15 each).",
+        "Series of the status: off, cluster (19, 3 a model), namespace (15 each).",
         taken_by=RUN_ALONE,
     )

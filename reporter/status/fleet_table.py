@@ -57,8 +57,10 @@ def _sets(counts: Counts | None) -> str:
     return f"{counts.current}/{every}" if every else NOTHING
 
 
-def _unobserved(found: Unobserved) -> str:
+def _unobserved(found: Unobserved | None) -> str:
     """Return what is not known below the control plane, in a few words; the details have more."""
+    if found is None:
+        return "?"
     cells = (
         (found.namespaces, "ns", "ns"),
         (found.inference_sets, "set", "sets"),
@@ -102,7 +104,8 @@ def render_cluster(each: ClusterEntry, *, colour: bool) -> Iterator[str]:
         yield field("Clock", f"seems {each.skew_seconds:+.0f} s ahead; this decides nothing")
     yield field("InferenceSets", f"{_sets(each.inference_sets)} {State.CURRENT.word}")
     yield field("Replicas", describe_replicas(each.replicas))
-    if unobserved := each.unobserved.describe():
+    unobserved = "not reported" if each.unobserved is None else each.unobserved.describe()
+    if unobserved:
         yield field("Not known", unobserved)
     for package in each.packages:
         text = f"{package.name} {package.revision}: {package.namespaces} {package.state.word}"

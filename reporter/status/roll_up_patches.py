@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol, TypeAlias
 
 from reporter.kinds.objects import NamespacedName
@@ -47,15 +47,22 @@ class RollUpSource(Protocol):
 
 
 class RollUpPatches:
-    """The desired status of each object, from the roll-up of this moment."""
+    """
+    The desired status of each object, from the roll-up of this moment.
+
+    *resync*: the longest time between two evaluations.
+    """
 
     def __init__(
         self,
         objects: WrittenObjectStore[ProductionStackStatus],
         rollups: RollUpSource,
         rules: AnswerRules,
+        *,
+        resync: timedelta,
     ) -> None:
         self._objects, self._rollups, self._rules = objects, rollups, rules
+        self._resync = resync
         self._kept: dict[NamespacedName, _Kept] = {}
         self._written = WrittenStatuses()
 
@@ -147,6 +154,7 @@ class RollUpPatches:
             desired,
             evaluated_at=view.rollup.evaluated_at,
             interval=evaluation_interval(len(self._objects.objects)),
+            stands=self._resync,
         )
         return ObjectWrite(desired, patch)
 

@@ -292,6 +292,37 @@ def test_a_cluster_is_still_failed_while_no_hub_answers(helm: Helm, tmp_path: Pa
     assert firing_errors(_rules(helm), series, firing, tmp_path) == ""
 
 
+def test_a_failed_cluster_that_is_well_is_no_alert_while_others_may_be_missing(
+    helm: Helm, tmp_path: Path
+) -> None:
+    """The engine may never answer which clusters have been there."""
+    series = [
+        *_series(known=""),
+        _cluster("west", "1x20 stale", **FAILED),
+        _cluster("west", "_x21 1x38", state=State.CURRENT.key, code=""),
+        _cluster("east", "1x20 stale", **FAILED),
+    ]
+    west, east = (_alert("ClusterFailed", **_CRITICAL, cluster=name) for name in ("west", "east"))
+    firing = {20: [west, east], 22: [east], 55: [east]}
+    assert firing_errors(_rules(helm), series, firing, tmp_path) == ""
+
+
+def test_a_cluster_is_still_failed_until_a_hub_that_begins_sees_a_change(
+    helm: Helm, tmp_path: Path
+) -> None:
+    series = [
+        *_series(),
+        _cluster("west", "1x20 stale _x1 1x36", **FAILED),
+        _cluster("west", "_x21 1x1 stale", code="NotConfirmed"),
+        _cluster("east", "1x20 stale", **FAILED),
+        _cluster("east", "_x21 1x1 stale", code="NotConfirmed"),
+        _cluster("east", "_x23 1x36", state=State.CURRENT.key, code=""),
+    ]
+    west, east = (_alert("ClusterFailed", **_CRITICAL, cluster=name) for name in ("west", "east"))
+    firing = {20: [west, east], 22: [west, east], 25: [west], 55: [west]}
+    assert firing_errors(_rules(helm), series, firing, tmp_path) == ""
+
+
 def test_what_is_unknown_below_a_current_cluster_is_an_alert_of_the_platform(
     helm: Helm, tmp_path: Path
 ) -> None:

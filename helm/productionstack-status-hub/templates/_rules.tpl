@@ -47,7 +47,8 @@ for one that is gone. */}}
 {{- end -}}
 
 {{/* One alert for each cluster with trouble. It waits for longer than the hub does before it calls a cluster silent, so that
-what ends by itself, such as two reporters that overlap, is no alert; and it fires on until the clusters are known again. */}}
+what ends by itself, such as two reporters that overlap, is no alert; and it fires on until its cluster is known again, or all are
+and it is not among them. */}}
 {{- define "hub.clusterRules" -}}
 {{- $hub := "productionstack_status_reporter_hub_" }}
 {{- $own := include "hub.own" . }}

@@ -22,7 +22,7 @@ async def test_the_command_shows_what_the_hub_answers(server, engine, tmp_path):
         assert rows[0] == head.split()
         assert [row[:2] for row in rows[1:]] == [["prod", "Ready"], ["west", "Failed"]]
         assert rows[2][-2:] == ["clusterKaitoControllerNotReady", "platform"]
-        assert "10 series are left out (not_engaged): north" in found.err
+        assert "12 series are left out (not_engaged): north" in found.err
         wide = await ask("status", where, "-o", "wide")
         assert "modelharness 0.2.2" in wide.out
         one = await ask("status", "west", where)

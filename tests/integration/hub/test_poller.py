@@ -149,6 +149,7 @@ async def test_the_history_is_asked_for_once_and_says_when_each_cluster_was_last
     assert answers.history == {"prod": 0.0, "west": 0.0}
     (query,) = (each for each in engine.queries if "max_over_time" in each)
     assert "[604800s:1800s]" in query
+    assert "[7200s]" in query, "what was there for minutes alone is not missed"
     assert results[HISTORY, QueryResult.COMPLETE] == 1
 
 
@@ -159,3 +160,19 @@ async def test_a_history_that_fails_is_none():
     assert answers.clusters is not None
     assert answers.history is None
     assert results[HISTORY, QueryResult.PARTIAL] == 1
+
+
+async def test_a_history_that_fails_again_and_again_is_asked_for_less_of_the_past(caplog):
+    async with asking() as (poller, engine, _, clock):
+        engine.replies["s:3600s]"] = body("", 503)
+        engine.replies["[86400s:"] = body("", 503)
+        answers = [await poller.ask(with_history=True)]
+        while answers[-1].history is None and len(answers) < 10:
+            clock.shift += 150
+            answers.append(await poller.ask(with_history=True))
+    forms = [form for form, _ in engine.requests if "max_over_time" in form["query"]]
+    found = [form["query"].partition("s:")[0].rpartition("[")[2] for form in forms]
+    assert found == ["1209600"] * 3 + ["86400"] * 3 + ["3600"]
+    assert {form["timeout"] for form in forms} == {"60"}
+    assert answers[-1].history == {"prod": 0.0, "west": 0.0}
+    assert "the history is that of the last 3600 s" in caplog.text

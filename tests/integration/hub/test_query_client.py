@@ -40,7 +40,7 @@ async def test_a_query_is_posted_with_time_and_limit():
         async with client_of(engine.url) as client:
             answer = decode(await client.ask("up", time_limit=LIMIT, at=NOON + 0.5, limit=7))
     assert answer.time == NOON
-    assert len(answer.series) == 10
+    assert len(answer.series) == 12
     ((form, headers),) = engine.requests
     assert form == {"query": "up", "timeout": "30", "time": f"{NOON + 0.5:.3f}", "limit": "7"}
     assert "Authorization" not in headers

@@ -16,7 +16,7 @@ from reporter.model.fleet_status import (
     QueryResult,
 )
 from reporter.model.states import Mode, State
-from reporter.model.status_document import Counts
+from reporter.model.status_document import Counts, Unobserved
 from tests.integration.page.browser_page import BrowserPage
 from tests.integration.page.documents import CLOCK
 from tests.integration.page.served_document import serving_document
@@ -103,6 +103,24 @@ async def test_what_blocks_a_cluster_and_what_its_namespaces(page: BrowserPage):
         details = await page.until_text("#details", "Packages")
         assert "harness 0.2.2: 3 Failed" in " ".join(details.split())
         assert "undefined" not in await page.text("body")
+
+
+async def test_what_is_not_known_below_a_cluster_is_among_its_details(page: BrowserPage):
+    parts = Unobserved(
+        namespaces=2, inference_sets=1, unlisted=True, missing_rights=("list pods", "watch pods")
+    )
+    clusters = [
+        ClusterEntry(name=name, label=name, state=State.FAILED, unobserved=unobserved)
+        for name, unobserved in (("west", parts), ("east", None), ("north", Unobserved()))
+    ]
+    expected = {"west": f"Not known {parts.describe()}", "east": "Not known not reported"}
+    async with serving_document(a_fleet(*clusters)) as served:
+        await page.open(served.url)
+        for name in ("west", "east", "north"):
+            await page.click(f"[data-id='member/{name}']")
+            details = " ".join((await page.until_text("#details", name)).split())
+            assert expected.get(name, "") in details
+            assert ("Not known" in details) == (name in expected)
 
 
 async def test_what_the_hub_does_not_know_is_a_notice(page: BrowserPage):

@@ -75,7 +75,9 @@ class ObjectPublisherFixture:
         self.objects.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
         self.rollups = RollUps(self.clock)
         rules = AnswerRules(self.rollups.replay.rollup_rules, "kaito-system")
-        self.patches = RollUpPatches(self.objects, self.rollups, rules)
+        self.patches = RollUpPatches(
+            self.objects, self.rollups, rules, resync=timedelta(minutes=1)
+        )
         self.plan = StatusObjectPlan(
             self.objects,
             self.patches,

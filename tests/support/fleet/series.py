@@ -32,7 +32,8 @@ class SourceSeries:
 
     *namespaces*: states of workload namespaces that are not Current. *packages*: numbers of namespaces
     by package, revision and state. *silenced_until*: when the silence of what blocks the cluster, or a
-    namespace, ends. *unobserved*: numbers by what is not observed. *rights*: permissions that are missing.
+    namespace, ends. *unobserved*: numbers by what is not observed, empty of an
+    earlier release. *rights*: permissions that are missing.
     """
 
     label: str = "prod"
@@ -46,7 +47,7 @@ class SourceSeries:
     namespaces: Mapping[str, State] = field(default_factory=dict)
     packages: Mapping[tuple[str, str, State], int] = field(default_factory=dict)
     silenced_until: Mapping[str, float] = field(default_factory=dict)
-    unobserved: Mapping[str, int] = field(default_factory=dict)
+    unobserved: Mapping[str, int] = field(default_factory=lambda: {"namespaces": 0, "layers": 0})
     rights: tuple[str, ...] = ()
 
     def _sample(self, metric: str, value: float | str = 1, **labels: str) -> SeriesSample:

@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+import msgspec
+import pytest
+
 from reporter.model.states import State
 from reporter.status.fleet_table import HEAD, fleet_rows
 from tests.support.fleet.rounds import Rounds, a_cluster
@@ -107,3 +110,45 @@ def test_what_is_unknown_below_a_current_cluster_is_a_condition():
     rounds = rounds_of(SourceSeries(), until=60)
     (observed,) = (e for e in status_of(rounds)["conditions"] if e["type"] == "Observed")
     assert observed["status"] == "True"
+
+
+def observed_of(rounds: Rounds) -> bool | None:
+    return rounds.fleet.clusters["prod"].is_observed
+
+
+@pytest.mark.parametrize(
+    ("series", "observed", "condition"),
+    [
+        (SourceSeries(), True, "True"),
+        (SourceSeries(rights=("list pods",)), False, "False"),
+        (SourceSeries(unobserved={}), None, "Unknown"),
+    ],
+    ids=["all", "a-part", "earlier-release"],
+)
+def test_a_hub_that_starts_again_takes_over_how_much_is_observed(series, observed, condition):
+    rounds = rounds_of(series, until=60)
+    assert observed_of(rounds) is observed
+    found = {each["type"]: each["status"] for each in status_of(rounds)["conditions"]}
+    assert found["Observed"] == condition
+    rounds.restart()
+    rounds.ask()
+    assert rounds.fleet.clusters["prod"].is_carried_over
+    assert observed_of(rounds) is observed
+    assert rounds.entry().unobserved is None, "the details are not in the status"
+
+
+@pytest.mark.parametrize("conditions", [None, "none", [7], [{"type": "Observed"}]])
+def test_a_status_that_does_not_say_how_much_is_observed(conditions):
+    rounds = rounds_of(SourceSeries(), until=60)
+    found = rounds.objects["prod"]
+    status = {**status_of(rounds), "conditions": conditions}
+    rounds.objects["prod"] = msgspec.structs.replace(found, status=status)
+    rounds.restart()
+    rounds.ask()
+    assert observed_of(rounds) is None
+
+
+def test_the_table_says_that_an_earlier_release_reports_less():
+    rounds = rounds_of(SourceSeries(unobserved={}), until=60)
+    (row,) = fleet_rows(rounds.view().document(rounds.entry()), wide=False)
+    assert dict(zip(HEAD, row, strict=True))["UNKNOWN"] == "?"

@@ -76,7 +76,7 @@ def test_what_a_source_reports():
         4,
         None,
     )
-    assert answer.series == {"prod": 10}
+    assert answer.series == {"prod": 12}
     assert answer.dropped == {}
 
 
@@ -144,7 +144,7 @@ def test_what_no_reporter_writes_is_dropped_and_named():
 def test_at_most_twenty_names_are_kept():
     many = [replace(SourceSeries(), label="", uid=f"uid-{number:03}") for number in range(100)]
     dropped = gather(*many).dropped[Dropped.NO_LABEL]
-    assert dropped.series == 1000
+    assert dropped.series == 1200
     assert len(dropped.names) == MAX_NAMES
 
 
@@ -254,3 +254,10 @@ def test_what_a_source_does_not_know_of_its_cluster():
     assert report.unobserved == Unobserved()
     (report,) = gather(SourceSeries(counts={})).reports["prod"].values()
     assert report.unobserved == Unobserved(unlisted=True), "numbers that are not reported"
+
+
+def test_the_silence_of_an_earlier_release_is_not_that_all_is_known():
+    (report,) = gather(SourceSeries(unobserved={})).reports["prod"].values()
+    assert report.unobserved is None
+    (report,) = gather(SourceSeries(unobserved={}, rights=("list pods",))).reports["prod"].values()
+    assert report.unobserved == Unobserved(missing_rights=("list pods",))

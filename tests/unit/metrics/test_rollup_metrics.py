@@ -37,13 +37,13 @@ def labelled(found: dict, name: str, **labels: str) -> float:
     return found[name, *sorted(labels.items())]
 
 
-def test_the_cluster_has_seventeen_series():
+def test_the_cluster_has_nineteen_series():
     change = {"Deployment kaito-system/kaito-workspace": {"replicas": 0}}
     replay = stack_after(
         change, given={"InferenceSet team-m/qwen": {"status": {"autoUpgrade": {}}}}
     )
     found = series(replay, RollUpScope.CLUSTER)
-    assert len(found) == 17
+    assert len(found) == 19
     assert labelled(found, "state", scope="cluster", workload_namespace="", state="failed") == 1
     assert labelled(found, "state", scope="cluster", workload_namespace="", state="current") == 0
     assert (
@@ -229,8 +229,12 @@ def test_a_follower_and_a_reporter_told_so_have_none(how):
     assert series(model_outage(), **how) == {}
 
 
-def test_what_is_unknown_below_the_cluster_has_series_only_then():
-    assert not [each for each in series(stack_after()) if each[0] == "unobserved"]
+def test_what_is_unknown_below_the_cluster_is_counted_and_zeros_say_that_nothing_is():
+    found = series(stack_after())
+    assert [labelled(found, "unobserved", what=what) for what in ("namespaces", "layers")] == [
+        0,
+        0,
+    ]
     found = series(stack_after(watch={"gateways": "lost"}, until="5m"), RollUpScope.CLUSTER)
     assert labelled(found, "unobserved", what="namespaces") == 2
     found = series(stack_after(watch={"inferencesets": "lost"}, until="5m"), RollUpScope.CLUSTER)

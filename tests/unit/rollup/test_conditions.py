@@ -173,3 +173,11 @@ def test_what_is_unknown_below_it_is_a_condition_of_its_own():
         "PartlyUnknown",
         text,
     )
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"), [(State.CURRENT, "Unknown"), (State.UNKNOWN, "False")]
+)
+def test_what_is_not_reported_is_not_observed(state, expected):
+    status = render(ObjectAnswer(state, unobserved=None))
+    assert condition(status, "Observed")["status"] == expected

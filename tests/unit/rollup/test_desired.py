@@ -256,6 +256,22 @@ def test_a_status_expires_after_three_renewals_however_many_objects_there_are():
     assert patch["status"]["expirationTime"] == after.isoformat().replace("+00:00", "Z")
 
 
+@pytest.mark.parametrize(("stands", "minutes"), [(5, 15), (20, 45), (60, 125)])
+def test_a_status_does_not_expire_while_it_is_right_without_another_evaluation(stands, minutes):
+    desired = {"observedGeneration": 1, "state": "Current", "conditions": []}
+    found = a_status_object(status=desired)
+    patch = make_patch(found, desired, evaluated_at=NOON, stands=stands * MINUTE)
+    after = NOON + minutes * MINUTE
+    assert patch["status"]["expirationTime"] == after.isoformat().replace("+00:00", "Z")
+
+
+def test_a_status_is_renewed_before_it_expires_however_many_objects_came_since():
+    last, expires = NOON - 7 * MINUTE, NOON + 8 * MINUTE
+    status = {"lastEvaluationTime": last.isoformat(), "expirationTime": expires.isoformat()}
+    found, interval = a_status_object(status=status), evaluation_interval(6000)
+    assert renewal_due_at(found, interval, evaluated_at=NOON, now=NOON) == NOON + 3 * MINUTE
+
+
 def test_without_an_evaluation_the_time_stays():
     desired = {"observedGeneration": 1, "state": "Unknown", "conditions": []}
     found = a_status_object(status={**desired, "lastEvaluationTime": "2026-01-01T00:00:00Z"})

@@ -2,6 +2,8 @@
 An object is looked at again if what it is about has changed, and written again if its status has.
 """
 
+from datetime import datetime, timedelta
+
 import msgspec
 from msgspec.structs import replace
 
@@ -23,6 +25,7 @@ from tests.support.status_objects import a_status_object, stack_without_pages
 
 
 NAME = ("team-m", "package")
+RESYNC = timedelta(minutes=20)
 
 
 class Looking:
@@ -34,7 +37,7 @@ class Looking:
         self.objects.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
         self.objects.upsert(PRODUCTION_STACK_STATUSES, found)
         rules = AnswerRules(self.replay.rollup_rules, "kaito-system")
-        self.patches = RollUpPatches(self.objects, self, rules)
+        self.patches = RollUpPatches(self.objects, self, rules, resync=RESYNC)
         self.look(after=-GENERATION_SETTLE)
 
     def view(self) -> StatusView:
@@ -104,3 +107,13 @@ async def test_what_the_crd_drops_is_not_written_again_until_something_changes()
     assert not looking.patches.written(NAME, held(pruned), desired)
     assert await looking.pending(held(pruned)) == []
     assert await looking.pending(held(pruned, state="Failed")) == [False]
+
+
+def test_a_status_outlives_two_resyncs():
+    looking = Looking(a_status_object())
+    write = looking.patches.make_write(NAME, looking.found, now=NOON)
+    status = write.patch["status"]
+    evaluated, expires = (
+        datetime.fromisoformat(status[key]) for key in ("lastEvaluationTime", "expirationTime")
+    )
+    assert expires - evaluated > 2 * RESYNC

@@ -116,7 +116,7 @@ function whyNot({ reason, code: cause, message, remedy, actionability }) {
 
 // Facts about a cluster of a fleet.
 function memberFacts(data) {
-  const { label, uid, otherUids = [], version, inferenceSets, unobserved = {}, packages = [] } = data;
+  const { label, uid, otherUids = [], version, inferenceSets, packages = [] } = data;
   const from = packages.map((each) => `${each.name} ${each.revision ?? ""}: ${each.namespaces} ${stateWord(each.state)}`);
   return [
     describe("Label", code(label)),
@@ -125,9 +125,25 @@ function memberFacts(data) {
     describe("Evaluated", data.evaluatedAt && timeText(data.evaluatedAt)),
     describe("Clock", data.skewed && `seems ${Math.round(data.skewSeconds)} s ahead; this decides nothing`),
     describe("InferenceSets", countsText(inferenceSets)),
-    describe("Missing permissions", (unobserved.missingRights ?? []).join(", ")),
+    describe("Not known", unobservedText(data.unobserved)),
     describe("Packages", from.join("; ")),
   ];
+}
+
+// The part below a control plane that is not known, as one sentence; null is not reported.
+function unobservedText(unobserved = {}) {
+  if (unobserved === null) return "not reported";
+  const { namespaces, inferenceSets, unlisted, missingRights = [] } = unobserved;
+  const unknown = [
+    namespaces && plural(namespaces, "namespace"),
+    inferenceSets && plural(inferenceSets, "InferenceSet"),
+  ].filter(Boolean);
+  const texts = [
+    unknown.length && `Unknown below: ${unknown.join(" and ")}`,
+    unlisted && "not all can be listed",
+    missingRights.length && `missing permissions: ${missingRights.join(", ")}`,
+  ];
+  return texts.filter(Boolean).join("; ");
 }
 
 function countsOf(kind, counts) {
