@@ -28,7 +28,8 @@ The ranges of the past that are asked for instead of all, each after HISTORY_TRI
 history the fleet is Unknown for the whole term.
 """
 
-HISTORY_TRIES = 3
+HISTORY_TRIES = 10
+"""About a quarter of an hour at the default interval: after a shorter trouble of the engine nothing is missing."""
 
 T = TypeVar("T")
 
@@ -106,6 +107,8 @@ class Poller:
         history = None
         if with_history:
             history = await self._ask_history(at)
+        else:
+            self._history_failures = 0
         return query_results.Answers(clusters, trouble, revisions, history)
 
     async def _ask_history(self, at: float | None) -> query_results.HistoryAnswer | None:
@@ -122,8 +125,6 @@ class Poller:
                 "the history is that of the last %d s: clusters that are gone for longer are missing",
                 seconds,
             )
-        if history is not None:
-            self._history_failures = 0
         return history
 
     def _gather_clusters(self, found: Vector) -> query_results.ClustersAnswer:

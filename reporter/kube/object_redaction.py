@@ -87,7 +87,16 @@ def without_secrets_in(text: str) -> str:
         return text
     try:
         rewritten = _rewritten(text)
-    except (yaml.YAMLError, ValueError, RecursionError):
+    except (
+        yaml.YAMLError,
+        ArithmeticError,
+        LookupError,
+        AttributeError,
+        TypeError,
+        ValueError,
+        RecursionError,
+    ):
+        # PyYAML raises some of them itself for a text that has an explicit tag, as `!!bool x`.
         return REMOVED
     if rewritten is not None:
         return rewritten

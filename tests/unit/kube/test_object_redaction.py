@@ -114,6 +114,7 @@ def test_a_text_with_variables_is_removed_as_a_whole(field: str):
         ({"text": '{"args": ["--model", "phi-token"]}'}, '{"args": ["--model", "phi-token"]}'),
         ({"text": "a:\n- env:\n    A: phi\n"}, f"a:\n- env:\n    A: '{REMOVED}'\n"),
         ({"text": "env: &a\n  A: phi\nb: *a"}, REMOVED),
+        ({"text": "env:\n  A: phi\nb: !!bool maybe\nc: !!timestamp never"}, REMOVED),
         ({"text": "cat <<EOF\nenv:\n  A: phi\n}"}, REMOVED),
         ({"message": "env: python: No such file"}, "env: python: No such file"),
         ({"matchLabels": {"kaito.sh/api-key": "phi"}}, {"kaito.sh/api-key": "phi"}),
