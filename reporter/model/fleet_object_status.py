@@ -9,7 +9,7 @@ from typing import Annotated
 from msgspec import Meta, field
 
 from reporter.model.fleet_status import FleetBlocking, FleetPackage
-from reporter.model.object_status import ObjectCondition, SetCounts
+from reporter.model.object_status import ExpirationTime, ObjectCondition, SetCounts
 from reporter.model.states import State
 from reporter.model.status_document import Replicas
 from reporter.model.status_struct import StatusStruct, Time
@@ -72,10 +72,4 @@ class ClusterObjectStatus(StatusStruct, frozen=True, kw_only=True):
             " 1,500 objects. An older time: the hub does not run, or the engine does not answer."
         ),
     ] = None
-    expiration_time: Annotated[
-        Time | None,
-        Meta(
-            description="Time from which on nobody may believe the status, whatever it says: it is Unknown,"
-            " as it was not renewed. Three times the time between two renewals after the last evaluation."
-        ),
-    ] = None
+    expiration_time: ExpirationTime = None

@@ -6,7 +6,7 @@ A key with its default value is left out.
 
 from collections.abc import Mapping
 from enum import StrEnum, unique
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from msgspec import Meta
 
@@ -49,6 +49,15 @@ class WriteObjectResult(StrEnum):
     THROTTLED = "throttled"
     FAILED = "failed"
     INVALID = "invalid"  # the CRD does not allow it: it is of another release, or this has a fault
+
+
+ExpirationTime: TypeAlias = Annotated[
+    Time | None,
+    Meta(
+        description="Time from which on nobody may believe the status, whatever it says: it is Unknown,"
+        " as it was not renewed. At least three times the time between two renewals after the last evaluation."
+    ),
+]
 
 
 class ObjectCondition(StatusStruct, frozen=True, kw_only=True):
@@ -148,10 +157,4 @@ class ObjectStatus(StatusStruct, frozen=True, kw_only=True):
             "minutes, less often beyond 600 objects. An older time: the reporter does not run."
         ),
     ] = None
-    expiration_time: Annotated[
-        Time | None,
-        Meta(
-            description="Time from which on nobody may believe the status, whatever it says: it is Unknown,"
-            " as it was not renewed. Three times the time between two renewals after the last evaluation."
-        ),
-    ] = None
+    expiration_time: ExpirationTime = None
