@@ -125,7 +125,8 @@ class PermissionReview:
         """
         Review until cancelled: all at each *interval*, those not granted more often.
 
-        All also after a 403, and once the rules have changed. A review without an answer is no error: the permission stays as it was, or unknown.
+        All also after a 403, and once the rules have changed. A review without an answer is no error:
+        the permission stays as it was, or unknown.
         """
         if self._reviews_proxy:
             await self._review_proxy()

@@ -52,7 +52,7 @@ CONFIRM_AFTER = timedelta(seconds=1)
 SPACING = (MINUTE + CONFIRM_AFTER) / READS_PER_MINUTE + timedelta.resolution
 """
 The mean time between looks. A confirmation may be early by CONFIRM_AFTER, so this is a little more
-than the budget's share: no minute has more looks than READS_PER_MINUTE.
+than the budget's share: no minute has more reads than READS_PER_MINUTE.
 """
 
 RELIST_INTERVAL = MINUTE

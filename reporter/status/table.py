@@ -203,9 +203,7 @@ def _availability(subject: RowSubject) -> str:
 
 def _age(subject: RowSubject) -> str:
     blocking = _blocking(subject)
-    if blocking is None or blocking.since is None:
-        return ""
-    return format_age(blocking.in_state_seconds)
+    return format_age(blocking.in_state_seconds) if blocking and blocking.since else ""
 
 
 def _who_acts(subject: RowSubject) -> str:
@@ -230,9 +228,7 @@ def _stalled(subject: RowSubject) -> str:
 
 def _since(subject: RowSubject) -> str:
     blocking = _blocking(subject)
-    if blocking is None or blocking.since is None:
-        return ""
-    return format_time(blocking.since)
+    return format_time(blocking.since) if blocking and blocking.since else ""
 
 
 def _code(subject: RowSubject) -> str:

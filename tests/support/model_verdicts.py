@@ -6,11 +6,12 @@ import msgspec
 from msgspec.structs import replace
 
 from reporter.announcing.message import MessageInput, ReportedTrouble, render_message
-from reporter.evaluation.clocks import TrackedFindings
+from reporter.evaluation.clocks import NOTHING_TRACKED
 from reporter.evaluation.probe_run import prepare_probe_run
 from reporter.evaluation.registry import PROBES, SPECS
 from reporter.kinds.core import Pod
 from reporter.model.enums import Reason
+from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active
 from reporter.store.store import Store
 from tests.support.builders import NOON
@@ -41,19 +42,24 @@ def verdict_of(reason: str, *objects, deleted=(), store: Store | None = None):
     return verdict
 
 
-def verdict_in_a_pass(store: Store, reason: str):
-    """
-    Return the verdict of a reason's probe, with what a pass knows of kinds that cannot be read.
-    """
-    run = prepare_probe_run(
+def a_probe_run(store: Store):
+    """Return the probes of all reasons, prepared as for the first pass."""
+    return prepare_probe_run(
         store.snapshot(),
-        TrackedFindings({}, {}),
+        NOTHING_TRACKED,
         DEFAULT_CATALOGUE,
         PROBES,
         flags=DEFAULT_FLAGS,
         now=NOON,
     )
-    (found,) = [each for each in run.run([SUBJECT]) if each.key.reason == reason]
+
+
+def verdict_in_a_pass(store: Store, reason: str, subject: Subject = SUBJECT):
+    """
+    Return the verdict of a reason's probe, with what a pass knows of kinds that cannot be read.
+    """
+    run = a_probe_run(store)
+    (found,) = [each for each in run.run([subject]) if each.key.reason == reason]
     return found
 
 

@@ -13,7 +13,7 @@ import msgspec
 from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.controller.permissions import crds_to_track, kinds_to_watch
-from reporter.evaluation.clocks import TrackedFindings
+from reporter.evaluation.clocks import NOTHING_TRACKED
 from reporter.evaluation.probe_run import prepare_probe_run
 from reporter.evaluation.registry import PROBES, SPECS
 from reporter.kinds.objects import ApiObject
@@ -115,7 +115,7 @@ class OwnStore:
         """Return the verdict as a pass has it."""
         run = prepare_probe_run(
             self.store.snapshot(),
-            TrackedFindings({}, {}),
+            NOTHING_TRACKED,
             self.catalogue,
             PROBES,
             flags={**DEFAULT_FLAGS, **flags},

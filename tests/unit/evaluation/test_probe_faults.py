@@ -6,7 +6,7 @@ from typing import Self
 import pytest
 from msgspec.structs import replace
 
-from reporter.evaluation.clocks import TrackedFindings
+from reporter.evaluation.clocks import NOTHING_TRACKED
 from reporter.evaluation.probe_run import prepare_probe_run
 from reporter.evaluation.registry import PROBES
 from reporter.kinds.core import PODS, Pod
@@ -92,7 +92,7 @@ def test_a_gap_that_a_failed_probe_met_is_not_that_of_the_next_subject():
     probes = {"none": Probe(PROBES["model-pods"].spec, evaluate)}
     run = prepare_probe_run(
         store.snapshot(),
-        TrackedFindings({}, {}),
+        NOTHING_TRACKED,
         a_catalogue(entry),
         probes,
         flags=DEFAULT_FLAGS,

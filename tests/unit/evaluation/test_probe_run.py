@@ -2,7 +2,7 @@
 
 import pytest
 
-from reporter.evaluation.clocks import TrackedFindings
+from reporter.evaluation.clocks import NOTHING_TRACKED
 from reporter.evaluation.probe_run import prepare_probe_run
 from reporter.evaluation.registry import PROBES
 from reporter.kinds.core import PODS
@@ -20,7 +20,7 @@ from tests.support.catalogue_fixture import (
     entries_called_by_default,
 )
 from tests.support.model_builders import a_model, a_model_store, a_team
-from tests.support.model_verdicts import needs_metrics_page
+from tests.support.model_verdicts import a_probe_run, needs_metrics_page
 
 
 QWEN = Subject(Layer.MODELDEPLOYMENT, "team-a", "qwen")
@@ -31,14 +31,7 @@ def test_a_set_that_was_never_decoded_is_a_subject_and_all_of_it_is_unknown():
     before = refresh_subjects(store.snapshot(), Subjects(), now=NOON)
     store.mark_undecodable(INFERENCE_SETS, "team-a", "qwen")
     assert refresh_subjects(store.snapshot(), before, now=NOON).all - before.all == {QWEN}
-    probe_run = prepare_probe_run(
-        store.snapshot(),
-        TrackedFindings({}, {}),
-        DEFAULT_CATALOGUE,
-        PROBES,
-        flags=DEFAULT_FLAGS,
-        now=NOON,
-    )
+    probe_run = a_probe_run(store)
     found = probe_run.run([QWEN])
     assert len(found) == len(DEFAULT_CATALOGUE.evaluated_entries(Layer.MODELDEPLOYMENT))
     called = {each.reason for each in entries_called_by_default(Layer.MODELDEPLOYMENT)}
@@ -85,7 +78,7 @@ def test_objects_from_before_their_crd_was_deleted_may_still_prove_trouble():
 def _verdict(store, reason, **flags):
     flags = {**DEFAULT_FLAGS, **flags}
     probe_run = prepare_probe_run(
-        store.snapshot(), TrackedFindings({}, {}), DEFAULT_CATALOGUE, PROBES, flags=flags, now=NOON
+        store.snapshot(), NOTHING_TRACKED, DEFAULT_CATALOGUE, PROBES, flags=flags, now=NOON
     )
     (found,) = [each for each in probe_run.run([QWEN]) if each.key.reason == reason]
     return found

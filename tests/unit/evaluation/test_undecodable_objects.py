@@ -3,9 +3,6 @@
 import pytest
 from msgspec.structs import replace
 
-from reporter.evaluation.clocks import TrackedFindings
-from reporter.evaluation.probe_run import prepare_probe_run
-from reporter.evaluation.registry import PROBES
 from reporter.kinds.apps import DEPLOYMENTS, Deployment
 from reporter.kinds.core import NAMESPACES, PODS, Namespace, Pod
 from reporter.kinds.gateway_api import GATEWAYS, HTTP_ROUTES, Gateway, HTTPRoute
@@ -28,11 +25,11 @@ from tests.support import harness_builders, model_builders, source_builders
 from tests.support.builders import NOON, a_deployment, a_store, an_observed_condition
 from tests.support.catalogue_fixture import (
     DEFAULT_CATALOGUE,
-    DEFAULT_FLAGS,
     HARNESS_LABEL,
     entries_called_by_default,
 )
 from tests.support.model_builders import TEAM, a_model
+from tests.support.model_verdicts import a_probe_run, verdict_in_a_pass
 
 
 MODEL = Subject(Layer.MODELDEPLOYMENT, TEAM, "qwen")
@@ -41,20 +38,6 @@ BY_KAITO = {"inferenceset.kaito.sh/created-by": "qwen"}
 BY_ANOTHER = {"inferenceset.kaito.sh/created-by": "llama"}
 BY_CHART = {"kaito.sh/inferenceset": "qwen"}
 REFUSED = ("False", "SubscriptionQuotaReached", "quota")
-
-
-def verdict(store, reason, subject=MODEL):
-    """Return the verdict of a probe run, as a pass makes it."""
-    run = prepare_probe_run(
-        store.snapshot(),
-        TrackedFindings({}, {}),
-        DEFAULT_CATALOGUE,
-        PROBES,
-        flags=DEFAULT_FLAGS,
-        now=NOON,
-    )
-    (found,) = [each for each in run.run([subject]) if each.key.reason == reason]
-    return found
 
 
 def a_stub(type_, name, namespace=TEAM, metadata=Metadata, **fields):
@@ -94,9 +77,9 @@ UNSEEN = {
 @pytest.mark.parametrize(("kind", "stub", "reason"), UNSEEN.values(), ids=UNSEEN.keys())
 def test_an_object_of_a_list_that_was_never_decoded_is_missed(kind, stub, reason):
     store = a_store(*a_model())
-    assert isinstance(verdict(store, reason), Clear)
+    assert isinstance(verdict_in_a_pass(store, reason), Clear)
     mark(store, kind, stub)
-    found = verdict(store, reason)
+    found = verdict_in_a_pass(store, reason)
     assert isinstance(found, Unknown)
     assert found.why == f"{kind.kind} {TEAM}/x could not be decoded"
 
@@ -104,15 +87,15 @@ def test_an_object_of_a_list_that_was_never_decoded_is_missed(kind, stub, reason
 def test_an_object_whose_metadata_cannot_be_decoded_may_be_in_any_list():
     store = a_store(*a_model())
     store.mark_undecodable(PODS, "elsewhere", "x", None)
-    assert isinstance(verdict(store, "inferencesetModelPodsNotReady"), Unknown)
+    assert isinstance(verdict_in_a_pass(store, "inferencesetModelPodsNotReady"), Unknown)
 
 
 def test_an_object_of_another_set_is_not_missed():
     store = a_store(*a_model())
     mark(store, PODS, a_stub(Pod, "x", labels=BY_ANOTHER))
     mark(store, HTTP_ROUTES, a_stub(HTTPRoute, "x", namespace="team-b"))
-    assert isinstance(verdict(store, "inferencesetModelPodsNotReady"), Clear)
-    assert isinstance(verdict(store, "inferencesetRouteNotReady"), Clear)
+    assert isinstance(verdict_in_a_pass(store, "inferencesetModelPodsNotReady"), Clear)
+    assert isinstance(verdict_in_a_pass(store, "inferencesetRouteNotReady"), Clear)
 
 
 def test_an_endpoint_picker_found_only_by_its_label_is_missed():
@@ -123,25 +106,27 @@ def test_an_endpoint_picker_found_only_by_its_label_is_missed():
     reference = replace(before, name="other-service")
     own = replace(pool, spec=replace(pool.spec, endpoint_picker_ref=reference))
     store = a_store(*a_model(own, without=[Deployment]), picker)
-    assert isinstance(verdict(store, "inferencesetEPPNotReady"), Clear)
+    assert isinstance(verdict_in_a_pass(store, "inferencesetEPPNotReady"), Clear)
     store.mark_undecodable(DEPLOYMENTS, TEAM, "router", picker)
-    assert isinstance(verdict(store, "inferencesetEPPNotReady"), Unknown)
+    assert isinstance(verdict_in_a_pass(store, "inferencesetEPPNotReady"), Unknown)
 
 
 def test_a_component_found_elsewhere_only_by_its_label_is_missed():
     store = a_store(*a_model())
     reason = "clusterBBRNotReady"
-    assert isinstance(verdict(store, reason, CLUSTER_SUBJECT), Active), "it does not exist"
+    assert isinstance(verdict_in_a_pass(store, reason, CLUSTER_SUBJECT), Active), (
+        "it does not exist"
+    )
     (component,) = DEFAULT_CATALOGUE[reason].parameters.components
     mark(store, DEPLOYMENTS, a_stub(Deployment, "x", "mesh", labels=component.labels))
-    assert isinstance(verdict(store, reason, CLUSTER_SUBJECT), Unknown)
+    assert isinstance(verdict_in_a_pass(store, reason, CLUSTER_SUBJECT), Unknown)
 
 
 def test_a_pod_adds_only_detail_to_a_component_that_is_out():
     store = a_store(a_deployment(replicas=2, ready=0))
     owner = OwnerReference(kind="ReplicaSet", name="body-based-router", controller=True)
     mark(store, PODS, a_stub(Pod, "x", "kaito-system", owner_references=(owner,)))
-    assert isinstance(verdict(store, "clusterBBRNotReady", CLUSTER_SUBJECT), Active)
+    assert isinstance(verdict_in_a_pass(store, "clusterBBRNotReady", CLUSTER_SUBJECT), Active)
 
 
 # ---------------------------------------------------------------- a harness
@@ -167,9 +152,9 @@ HARNESS_STACK = (
 def test_a_second_gateway_that_was_never_decoded_is_missed(reason):
     store = a_store(*HARNESS_STACK)
     subject = Subject(Layer.MODELHARNESS, harness_builders.TEAM)
-    assert isinstance(verdict(store, reason, subject), Clear)
+    assert isinstance(verdict_in_a_pass(store, reason, subject), Clear)
     mark(store, GATEWAYS, a_stub(Gateway, "second", harness_builders.TEAM))
-    assert isinstance(verdict(store, reason, subject), Unknown)
+    assert isinstance(verdict_in_a_pass(store, reason, subject), Unknown)
 
 
 @pytest.mark.parametrize(
@@ -178,9 +163,9 @@ def test_a_second_gateway_that_was_never_decoded_is_missed(reason):
 def test_a_key_that_was_never_decoded_is_missed(reason):
     store = a_store(*HARNESS_STACK)
     subject = Subject(Layer.MODELHARNESS, harness_builders.TEAM)
-    assert isinstance(verdict(store, reason, subject), Clear)
+    assert isinstance(verdict_in_a_pass(store, reason, subject), Clear)
     mark(store, API_KEYS, a_stub(APIKey, "default", harness_builders.TEAM))
-    assert isinstance(verdict(store, reason, subject), Unknown)
+    assert isinstance(verdict_in_a_pass(store, reason, subject), Unknown)
 
 
 def test_a_key_that_cannot_be_decoded_hides_no_trouble_of_another():
@@ -188,12 +173,12 @@ def test_a_key_that_cannot_be_decoded_hides_no_trouble_of_another():
     store = a_store(*HARNESS_STACK, *(harness_builders.an_api_key(n, conflict) for n in "ab"))
     mark(store, API_KEYS, a_stub(APIKey, "a", harness_builders.TEAM))
     subject = Subject(Layer.MODELHARNESS, harness_builders.TEAM)
-    found = verdict(store, "modelharnessAPIKeyReconcileFailed", subject)
+    found = verdict_in_a_pass(store, "modelharnessAPIKeyReconcileFailed", subject)
     assert isinstance(found, Active)
     assert [trouble.cause.object.name for trouble in found.troubles] == ["b"]
     assert found.why_partial == "APIKey team-a/a could not be decoded"
     mark(store, API_KEYS, a_stub(APIKey, "c", harness_builders.TEAM))
-    found = verdict(store, "modelharnessAPIKeyReconcileFailed", subject)
+    found = verdict_in_a_pass(store, "modelharnessAPIKeyReconcileFailed", subject)
     assert isinstance(found, Unknown), "nobody has ever read key c"
 
 
@@ -211,21 +196,14 @@ def test_a_namespace_that_was_never_decoded_keeps_its_subjects_and_all_of_them_a
     labels = dict([HARNESS_LABEL])
     mark(store, NAMESPACES, a_stub(Namespace, TEAM, "", labels=labels))
     assert subjects(store) == {CLUSTER_SUBJECT, HARNESS, MODEL}
-    found = prepare_probe_run(
-        store.snapshot(),
-        TrackedFindings({}, {}),
-        DEFAULT_CATALOGUE,
-        PROBES,
-        flags=DEFAULT_FLAGS,
-        now=NOON,
-    ).run([HARNESS, MODEL])
+    found = a_probe_run(store).run([HARNESS, MODEL])
     called = {e.reason for s in (HARNESS, MODEL) for e in entries_called_by_default(s.layer)}
     found = [each for each in found if each.key.reason in called]
     assert {each.key.reason for each in found} == called
     assert {type(each) for each in found} == {Unknown}
     assert {each.why for each in found} == {f"Namespace {TEAM} could not be decoded"}
     store.upsert(NAMESPACES, team)
-    assert isinstance(verdict(store, "inferencesetModelPodsNotReady"), Clear)
+    assert isinstance(verdict_in_a_pass(store, "inferencesetModelPodsNotReady"), Clear)
 
 
 @pytest.mark.parametrize(("labels", "is_subject"), [({}, False), (None, True)])
@@ -255,9 +233,9 @@ def test_a_set_that_was_never_decoded_is_no_subject_of_an_unlabelled_namespace()
 def test_a_set_at_zero_whose_newest_version_cannot_be_decoded_is_not_paused():
     at_zero = model_builders.a_set(replicas=0)
     store = a_store(*a_model(at_zero))
-    assert isinstance(verdict(store, "inferencesetModelPodsNotReady"), Paused)
+    assert isinstance(verdict_in_a_pass(store, "inferencesetModelPodsNotReady"), Paused)
     mark(store, INFERENCE_SETS, InferenceSet(metadata=at_zero.metadata))
-    assert isinstance(verdict(store, "inferencesetModelPodsNotReady"), Unknown)
+    assert isinstance(verdict_in_a_pass(store, "inferencesetModelPodsNotReady"), Unknown)
 
 
 # ---------------------------------------------------------------- kinds consulted by some
@@ -275,9 +253,11 @@ def test_a_gateway_that_only_a_route_could_name_is_missed_without_routes(kind, r
     subject = Subject(Layer.MODELHARNESS, harness_builders.TEAM)
     store = a_store(*HARNESS_STACK)
     store.set_watch_state(kind, NotSynced("may not list it"))
-    assert isinstance(verdict(store, reason, subject), Clear), "the harness owns the only one"
+    assert isinstance(verdict_in_a_pass(store, reason, subject), Clear), (
+        "the harness owns the only one"
+    )
     store.upsert(GATEWAYS, harness_builders.a_gateway("second", labels={}))
-    assert verdict(store, reason, subject).why.startswith(kind.group_resource)
+    assert verdict_in_a_pass(store, reason, subject).why.startswith(kind.group_resource)
 
 
 def test_a_policy_that_may_keep_out_the_scaler_is_unknown_without_deployments():
@@ -286,7 +266,7 @@ def test_a_policy_that_may_keep_out_the_scaler_is_unknown_without_deployments():
     store = a_store(*HARNESS_STACK, policy)
     store.set_watch_state(DEPLOYMENTS, NotSynced("may not list it"))
     reason = "modelharnessNetworkPolicyMisconfigured"
-    assert verdict(store, reason, subject).why.startswith("deployments.apps not listed")
+    assert verdict_in_a_pass(store, reason, subject).why.startswith("deployments.apps not listed")
 
 
 # ---------------------------------------------------------------- details
@@ -302,4 +282,4 @@ def test_a_claim_that_cannot_be_decoded_leaves_known_trouble_and_proves_no_healt
     store = source_builders.a_store(*a_model(workspace))
     claim = source_builders.a_claim()
     mark(store, NODE_CLAIMS, NodeClaim(metadata=claim.metadata))
-    assert isinstance(verdict(store, "inferencesetInfraProvisioningFailed"), expected)
+    assert isinstance(verdict_in_a_pass(store, "inferencesetInfraProvisioningFailed"), expected)

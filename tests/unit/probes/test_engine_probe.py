@@ -3,7 +3,7 @@
 import pytest
 
 from reporter.catalogue.entries import Catalogue
-from reporter.evaluation.clocks import TrackedFindings
+from reporter.evaluation.clocks import NOTHING_TRACKED
 from reporter.evaluation.probe_run import prepare_probe_run
 from reporter.evaluation.registry import PROBES
 from reporter.kinds.kaito import INFERENCE_SETS
@@ -81,7 +81,7 @@ def test_a_set_that_cannot_be_decoded_is_unknown_although_its_engines_are_well()
     def verdict():
         run = prepare_probe_run(
             store.snapshot(),
-            TrackedFindings({}, {}),
+            NOTHING_TRACKED,
             Catalogue({STALLED_REASON: entry}),
             PROBES,
             flags=DEFAULT_FLAGS,
