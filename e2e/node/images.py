@@ -14,6 +14,10 @@ from e2e.image.storage import Storage
 WORKLOAD = "registry.example/e2e/workload:1"
 """The image of the pause of each pod, and of all components."""
 
+COREDNS = "registry.example/e2e/coredns:1"
+PROGRAMS = {"workload": WORKLOAD, "coredns": COREDNS}
+"""The images of one program alone, by the program."""
+
 REGISTRY = "registry.example/team"
 KEPT = 2
 """Archives of an image on a machine: those that were made last."""
@@ -25,8 +29,8 @@ _SOURCES = (
 )
 _CONTAINERFILE = """\
 FROM scratch
-COPY workload /workload
-ENTRYPOINT ["/workload"]
+COPY program /program
+ENTRYPOINT ["/program"]
 """
 
 
@@ -35,21 +39,25 @@ def reporter_name(version: str) -> str:
     return f"{REGISTRY}/productionstack-status-reporter:{version}"
 
 
-def workload() -> Path:
-    """Return the archive of the workload's image. The first call builds it."""
-    program = Path(assets.program("workload"))
+def archives() -> tuple[Path, ...]:
+    """Return the archives of all images. The first call builds them, in a minute."""
+    return (*(_of_program(name, image) for name, image in PROGRAMS.items()), _reporter())
+
+
+def _of_program(name: str, image: str) -> Path:
+    program = Path(assets.program(name))
 
     def build(storage: Storage, folder: Path, archive: Path) -> None:
-        shutil.copy2(program, folder / "workload")
+        shutil.copy2(program, folder / "program")
         (folder / "Dockerfile").write_text(_CONTAINERFILE)
-        storage.build(folder, WORKLOAD)
-        storage.export(WORKLOAD, archive, WORKLOAD)
+        storage.build(folder, image)
+        storage.export(image, archive, image)
 
-    return _archive("workload", _digest([program]), build)
+    return _archive(name, _digest([program]), build)
 
 
-def reporter() -> Path:
-    """Return the archive of our image, built from the Dockerfile. The first call takes a minute."""
+def _reporter() -> Path:
+    """Return the archive of our image, built from the Dockerfile."""
     files = [
         file
         for source in _SOURCES
