@@ -18,6 +18,8 @@ address = "{socket}"
 sandbox_image = "{pause}"
 # Without CAP_SYS_RESOURCE, as in many virtual machines, a lower oom_score_adj is refused.
 restrict_oom_score_adj = true
+# A profile would stay in the machine's kernel, and that of runc on Ubuntu lets no pod be ended.
+disable_apparmor = true
 [plugins."io.containerd.grpc.v1.cri".cni]
 bin_dir = "{plugins}"
 conf_dir = "{folder}/cni"
