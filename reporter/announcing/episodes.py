@@ -13,11 +13,7 @@ from msgspec.structs import replace
 
 from reporter.announcing.announcement_state import AnnouncementState, Episode
 from reporter.announcing.eligibility import due_ready_keys, is_announceable, is_muted
-from reporter.announcing.grouping import (
-    EventGroup,
-    possible_members_by_group,
-    update_groups,
-)
+from reporter.announcing.grouping import EventGroup, possible_members_by_group, update_groups
 from reporter.catalogue.entries import Catalogue
 from reporter.evaluation.clocks import FindingState
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings

@@ -15,11 +15,7 @@ from msgspec import Struct, field
 
 from reporter.announcing.announcement_state import AnnouncementState, Episode
 from reporter.announcing.compose import EventComposer
-from reporter.announcing.eligibility import (
-    announceable_keys,
-    due_ready_keys,
-    is_announceable,
-)
+from reporter.announcing.eligibility import announceable_keys, due_ready_keys, is_announceable
 from reporter.catalogue.entries import Catalogue
 from reporter.evaluation.clocks import FindingState
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings

@@ -23,11 +23,7 @@ from reporter.catalogue.format_of_kinds import KindEntry, SubjectEntry
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.parsed_entries import build_holds
 from reporter.catalogue.published_reasons import read_entries, render_table
-from reporter.catalogue.yaml_reader import (
-    describe_type,
-    field_meaning,
-    strip_metadata,
-)
+from reporter.catalogue.yaml_reader import describe_type, field_meaning, strip_metadata
 from reporter.model.enums import Layer
 
 

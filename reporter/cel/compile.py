@@ -13,14 +13,7 @@ from reporter.cel.crd_fields import CrdFields
 from reporter.cel.declared_kinds import SubjectRule
 from reporter.cel.library import Compiled, CompileError, compile_expression
 from reporter.cel.limits import MAX_TEXT_BYTES, why_too_costly
-from reporter.cel.reads import (
-    EACH,
-    OBJECT,
-    NotConstantError,
-    Path,
-    Reads,
-    find_reads,
-)
+from reporter.cel.reads import EACH, OBJECT, NotConstantError, Path, Reads, find_reads
 from reporter.kinds.declared import DeclaredKind
 from reporter.kinds.objects import ApiObject
 from reporter.kinds.resource_kind import ResourceKind

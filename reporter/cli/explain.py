@@ -16,12 +16,7 @@ from reporter.cli.sources import SourceOpener
 from reporter.model.enums import Reason
 from reporter.model.suggest import find_similar
 from reporter.settings import Arguments, SettingsError
-from reporter.status.detail_table import (
-    field,
-    render_availability,
-    render_blocking,
-    render_suppressed,
-)
+from reporter.status import detail_table
 from reporter.status.entry_table import EntryText
 from reporter.status.source import StatusAnswer, Target
 from reporter.status.summary import Summary, describe_missing, summarize
@@ -104,18 +99,18 @@ async def _explain(
 def _lines(
     answer: StatusAnswer, target: Target, summary: Summary, texts: EntryText
 ) -> Iterator[str]:
-    yield field("Subject", str(target))
-    yield field("State", summary.state.word)
+    yield detail_table.field("Subject", str(target))
+    yield detail_table.field("State", summary.state.word)
     blocking = summary.blocking
     if target.namespace:
-        yield from render_availability(
+        yield from detail_table.render_availability(
             summary.available, summary.not_available, summary.answered_seconds, blocking=blocking
         )
     if blocking is None:
         yield from _lines_without_blocking(summary, texts)
         return
-    yield from render_blocking(blocking, with_chain=False)
-    yield from render_suppressed(summary.suppressed)
+    yield from detail_table.render_blocking(blocking, with_chain=False)
+    yield from detail_table.render_suppressed(summary.suppressed)
     if not blocking.reason:
         return
     if blocking.via:

@@ -29,12 +29,7 @@ from reporter.settings.errors import ConfigurationError
 from reporter.status.junit import JUnitCase, render_junit
 from reporter.stories.catalogues import StoryCatalogues
 from reporter.stories.checks import check_story
-from reporter.stories.files import (
-    declared_kinds,
-    find_files,
-    kinds_of_packs,
-    read_readable,
-)
+from reporter.stories.files import declared_kinds, find_files, kinds_of_packs, read_readable
 
 
 def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:

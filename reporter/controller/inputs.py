@@ -20,10 +20,7 @@ from reporter.evaluation.registry import SPECS
 from reporter.kinds.core import NAMESPACES
 from reporter.kinds.health_events import HealthEvent, StoreLimit
 from reporter.kinds.nvsentinel import NodeHealthEvent
-from reporter.kinds.productionstack import (
-    PRODUCTION_STACK_STATUSES,
-    ProductionStackStatus,
-)
+from reporter.kinds.productionstack import PRODUCTION_STACK_STATUSES, ProductionStackStatus
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.client import RestClient
 from reporter.kube.discovery import DiscoveryLoop

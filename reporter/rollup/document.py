@@ -6,12 +6,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from reporter.announcing.message import (
-    MessageInput,
-    ReportedTrouble,
-    fill_remedy,
-    render_message,
-)
+from reporter.announcing.message import MessageInput, ReportedTrouble, fill_remedy, render_message
 from reporter.evaluation.clocks import ZERO
 from reporter.model import status_document
 from reporter.model.enums import Layer

@@ -15,48 +15,21 @@ from pathlib import Path
 
 from reporter import PROGRAM_NAME
 from reporter.model.enums import DetailSource, ScrapeScope
+from reporter.settings import flags, parsers
 from reporter.settings.announcing import AnnouncingSettings
 from reporter.settings.enums import ScrapeMode
-from reporter.settings.flags import (
-    ALL_COMMANDS,
-    RUN_ALONE,
-    RUN_AND_EVALUATION,
-    RUN_AND_HUB,
-    Flag,
-    FlagGroup,
-    flag,
-    flag_of_field,
-)
 from reporter.settings.hub import HubSettings
 from reporter.settings.logging import LoggingSettings
-from reporter.settings.parsers import (
-    MAX_PORT,
-    choice_parser,
-    choice_set_parser,
-    integer_parser,
-    parse_any_text,
-    parse_boolean,
-    parse_fractional_seconds,
-    parse_namespace,
-    parse_object_name,
-    parse_optional_file,
-    parse_optional_label,
-    parse_optional_namespace,
-    parse_optional_object_name,
-    parse_packs,
-    parse_speed,
-    seconds_parser,
-)
 from reporter.settings.serving import ServingSettings
 from reporter.settings.store import StoreSettings
 
 
-_watched = partial(flag, FlagGroup.WATCHED, taken_by=RUN_AND_EVALUATION)
-_events = partial(flag, FlagGroup.EVENTS, taken_by=RUN_AND_EVALUATION)
-_status = partial(flag, FlagGroup.STATUS, taken_by=RUN_ALONE)
-_election = partial(flag, FlagGroup.ELECTION)
-_weights = partial(flag, FlagGroup.WEIGHTS, taken_by=RUN_AND_EVALUATION)
-_cluster = partial(flag, FlagGroup.CLUSTER)
+_watched = partial(flags.flag, flags.FlagGroup.WATCHED, taken_by=flags.RUN_AND_EVALUATION)
+_events = partial(flags.flag, flags.FlagGroup.EVENTS, taken_by=flags.RUN_AND_EVALUATION)
+_status = partial(flags.flag, flags.FlagGroup.STATUS, taken_by=flags.RUN_ALONE)
+_election = partial(flags.flag, flags.FlagGroup.ELECTION)
+_weights = partial(flags.flag, flags.FlagGroup.WEIGHTS, taken_by=flags.RUN_AND_EVALUATION)
+_cluster = partial(flags.flag, flags.FlagGroup.CLUSTER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,201 +44,213 @@ class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings, 
     """
 
     istio_namespace: str = _watched(
-        "istio-system", parse_optional_namespace, "Namespace of istiod; empty: not checked."
+        "istio-system",
+        parsers.parse_optional_namespace,
+        "Namespace of istiod; empty: not checked.",
     )
     istiod_deployment: str = _watched(
         "istiod",
-        parse_optional_object_name,
+        parsers.parse_optional_object_name,
         "Deployment of istiod; revisions (istiod-*) are checked too.",
     )
     gateway_auth_namespace: str = _watched(
         "llm-gateway-auth",
-        parse_optional_namespace,
+        parsers.parse_optional_namespace,
         "Namespace of gateway auth; empty: not checked.",
     )
     gateway_auth_deployment: str = _watched(
         "apikey-authz",
-        parse_optional_object_name,
+        parsers.parse_optional_object_name,
         "Deployment of gateway auth; empty: not checked.",
     )
     azure_authz_namespace: str = _watched(
         "llm-gateway-auth",
-        parse_optional_namespace,
+        parsers.parse_optional_namespace,
         "Namespace of Azure authorization; empty: that of gateway auth.",
     )
     azure_authz_deployment: str = _watched(
-        "", parse_optional_object_name, "Deployment of Azure authorization; empty: not checked."
+        "",
+        parsers.parse_optional_object_name,
+        "Deployment of Azure authorization; empty: not checked.",
     )
     bbr_namespace: str = _watched(
         "kaito-system",
-        parse_optional_namespace,
+        parsers.parse_optional_namespace,
         "Namespace of the body-based router; empty: not checked.",
     )
     bbr_deployment: str = _watched(
         "body-based-router",
-        parse_optional_object_name,
+        parsers.parse_optional_object_name,
         "Deployment of the body-based router; empty: not checked.",
     )
     kaito_namespace: str = _watched(
         "kaito-system",
-        parse_optional_namespace,
+        parsers.parse_optional_namespace,
         "Namespace of KAITO's controller; empty: not checked.",
     )
     kaito_deployment: str = _watched(
         "kaito-workspace",
-        parse_optional_object_name,
+        parsers.parse_optional_object_name,
         "Deployment of KAITO's controller; empty: not checked.",
     )
     node_provisioner_namespace: str = _watched(
         "",
-        parse_optional_namespace,
+        parsers.parse_optional_namespace,
         "Namespace of the GPU node provisioner; empty: not checked.",
     )
     node_provisioner_name: str = _watched(
         "",
-        parse_optional_object_name,
+        parsers.parse_optional_object_name,
         "Deployment of the GPU node provisioner; empty: not checked.",
     )
     keda_namespace: str = _watched(
-        "keda", parse_optional_namespace, "Namespace of KEDA; empty: not checked."
+        "keda", parsers.parse_optional_namespace, "Namespace of KEDA; empty: not checked."
     )
     keda_scaler_namespace: str = _watched(
-        "keda", parse_optional_namespace, "Namespace of keda-kaito-scaler; empty: not checked."
+        "keda",
+        parsers.parse_optional_namespace,
+        "Namespace of keda-kaito-scaler; empty: not checked.",
     )
     keda_scaler_deployment: str = _watched(
         "keda-kaito-scaler",
-        parse_optional_object_name,
+        parsers.parse_optional_object_name,
         "Deployment of keda-kaito-scaler; empty: not checked.",
     )
     components_file: Path | None = _watched(
         "",
-        parse_optional_file,
+        parsers.parse_optional_file,
         "File of lines such as kaito: NAMESPACE/DEPLOYMENT; a given flag wins.",
     )
     sources: frozenset[DetailSource] = _watched(
         "",
-        choice_set_parser(DetailSource),
+        parsers.choice_set_parser(DetailSource),
         "Read more: keda,karpenter,istio for detail, jobs for checks. Needs RBAC.",
     )
 
     release_namespace: str = _events(
         "kube-system",
-        parse_namespace,
+        parsers.parse_namespace,
         "Namespace of the umbrella release; clusterReady refers to it.",
     )
     resync: timedelta = _events(
-        "30", seconds_parser(least=1), "Evaluate everything again after this time."
+        "30", parsers.seconds_parser(least=1), "Evaluate everything again after this time."
     )
     second_look: bool = _events(
         "true",
-        parse_boolean,
+        parsers.parse_boolean,
         "Read again what blocks a subject, as a watch may miss a change.",
     )
     startup_grace: timedelta = _events(
         "60",
-        seconds_parser(least=0),
+        parsers.seconds_parser(least=0),
         "Hold what is new, missing or only starting at least so long; 0: no grace.",
     )
     settle: timedelta = _events(
-        "30", seconds_parser(least=0), "A finding ends after it was clear for this long."
+        "30", parsers.seconds_parser(least=0), "A finding ends after it was clear for this long."
     )
     heartbeat: timedelta = _events(
         "300",
-        seconds_parser(least=10),
+        parsers.seconds_parser(least=10),
         "Update the Event of a lasting finding this often, plus or minus 10 %.",
     )
 
     status_objects: bool = _status(
         "false",
-        parse_boolean,
+        parsers.parse_boolean,
         "Write the status of ProductionStackStatus objects. Needs CRD and RBAC.",
     )
     package_label: str = _status(
         "",
-        parse_optional_label,
+        parsers.parse_optional_label,
         "Label of namespaces with their package's name; empty: their chart's.",
     )
     revision_label: str = _status(
         "",
-        parse_optional_label,
+        parsers.parse_optional_label,
         "Label of namespaces with their package's revision; empty: their chart's.",
     )
 
     leader_elect: bool = _election(
-        "true", parse_boolean, "Elect one replica that writes Events.", taken_by=RUN_AND_HUB
+        "true",
+        parsers.parse_boolean,
+        "Elect one replica that writes Events.",
+        taken_by=flags.RUN_AND_HUB,
     )
     leader_election_id: str = _election(
-        PROGRAM_NAME, parse_object_name, "Name of the Lease.", taken_by=RUN_AND_HUB
+        PROGRAM_NAME, parsers.parse_object_name, "Name of the Lease.", taken_by=flags.RUN_AND_HUB
     )
     lease_duration: timedelta = _election(
         "15",
-        seconds_parser(least=1),
+        parsers.seconds_parser(least=1),
         "Followers take over a Lease not renewed for this long.",
-        taken_by=RUN_AND_HUB,
+        taken_by=flags.RUN_AND_HUB,
     )
     renew_deadline: timedelta = _election(
         "10",
-        parse_fractional_seconds,
+        parsers.parse_fractional_seconds,
         "A leader that cannot renew gives up after this time.",
-        taken_by=RUN_AND_HUB,
+        taken_by=flags.RUN_AND_HUB,
     )
     retry_period: timedelta = _election(
         "2",
-        parse_fractional_seconds,
+        parsers.parse_fractional_seconds,
         "Time between two attempts to get or renew the Lease.",
-        taken_by=RUN_AND_HUB,
+        taken_by=flags.RUN_AND_HUB,
     )
 
     weight_download_window: timedelta = _weights(
         "60",
-        seconds_parser(least=0),
+        parsers.seconds_parser(least=0),
         "A download is slow if it was slow for this long; 0: not checked.",
     )
     weight_download_min_mbps: float = _weights(
         "20",
-        parse_speed,
+        parsers.parse_speed,
         "Slow means below this speed in MB (10^6 bytes) per second; 0: not checked.",
     )
     weight_download_metric: str = _weights(
         "kaito_model_download_speed_bytes_per_second",
-        parse_any_text,
+        parsers.parse_any_text,
         "Metric of model pods with the download speed.",
         means_default="",
     )
     weight_download_metric_port: int = _weights(
         "5000",
-        integer_parser(least=0, most=MAX_PORT),
+        parsers.integer_parser(least=0, most=parsers.MAX_PORT),
         "Port of model pods that serves the metric.",
         means_default="0",
     )
     scrape: ScrapeScope = _weights(
         "all",
-        choice_parser(ScrapeScope),
+        parsers.choice_parser(ScrapeScope),
         "Read metrics of no pods (off), of those not Ready (loading), or of all.",
     )
     scrape_mode: ScrapeMode = _weights(
         "auto",
-        choice_parser(ScrapeMode),
+        parsers.choice_parser(ScrapeMode),
         "Scrape pods directly (direct), through the API server (proxy), or auto.",
     )
     scrape_interval: timedelta = _weights(
-        "15", seconds_parser(least=1), "Time between two scrapes of a pod."
+        "15", parsers.seconds_parser(least=1), "Time between two scrapes of a pod."
     )
 
     kubeconfig: Path | None = _cluster(
         "",
-        parse_optional_file,
+        parsers.parse_optional_file,
         "Kubeconfig file; empty: KUBECONFIG, in-cluster, then ~/.kube/config.",
-        taken_by=ALL_COMMANDS,
+        taken_by=flags.ALL_COMMANDS,
     )
     packs: tuple[str, ...] = _cluster(
-        "kaito", parse_packs, "Packs: names, or folders with a /.", taken_by=RUN_AND_EVALUATION
+        "kaito",
+        parsers.parse_packs,
+        "Packs: names, or folders with a /.",
+        taken_by=flags.RUN_AND_EVALUATION,
     )
     catalogue_overlay: Path | None = _cluster(
         "",
-        parse_optional_file,
+        parsers.parse_optional_file,
         "File that changes or adds reasons of the catalogue; a change is loaded.",
-        taken_by=RUN_AND_EVALUATION,
+        taken_by=flags.RUN_AND_EVALUATION,
     )
 
     log_level: int
@@ -277,8 +262,8 @@ class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings, 
     notes: tuple[str, ...] = ()
 
 
-FLAGS: tuple[Flag, ...] = tuple(
-    found for each in fields(Settings) if (found := flag_of_field(each)) is not None
+FLAGS: tuple[flags.Flag, ...] = tuple(
+    found for each in fields(Settings) if (found := flags.flag_of_field(each)) is not None
 )
 
 FLAG_NAMES: frozenset[str] = frozenset(each.name for each in FLAGS)

@@ -12,26 +12,21 @@ import msgspec
 
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.published_schema import DIALECT
-from reporter.stories.format import (
-    DeploymentNotation,
-    PodNotation,
-    Story,
-    WorkspaceNotation,
-)
+from reporter.stories import format as stories_format
 
 
 SCHEMA_FILE = "story.schema.json"
 NOTATIONS: Mapping[str, type[msgspec.Struct]] = {
-    "Deployment": DeploymentNotation,
-    "Pod": PodNotation,
-    "Workspace": WorkspaceNotation,
+    "Deployment": stories_format.DeploymentNotation,
+    "Pod": stories_format.PodNotation,
+    "Workspace": stories_format.WorkspaceNotation,
 }
 """The words of each kind that has some. Others are described by the fields of the API."""
 
 
 def render_story_schema() -> str:
     """Return the text of the JSON Schema of stories, rendered from the types that read them."""
-    types = (Story, *NOTATIONS.values())
+    types = (stories_format.Story, *NOTATIONS.values())
     (story, *kinds), definitions = msgspec.json.schema_components(
         types, ref_template="#/$defs/{name}"
     )
