@@ -32,6 +32,16 @@ _weights = partial(flags.flag, flags.FlagGroup.WEIGHTS, taken_by=flags.RUN_AND_E
 _cluster = partial(flags.flag, flags.FlagGroup.CLUSTER)
 
 
+def _namespace(default: str, help_: str) -> str:
+    """Declare the flag with the namespace of a component."""
+    return _watched(default, parsers.parse_optional_namespace, help_)
+
+
+def _deployment(default: str, help_: str) -> str:
+    """Declare the flag with the Deployment of a component."""
+    return _watched(default, parsers.parse_optional_object_name, help_)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings, LoggingSettings):
     """
@@ -43,78 +53,46 @@ class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings, 
     of those that were set. *notes*: advice for the operator.
     """
 
-    istio_namespace: str = _watched(
-        "istio-system",
-        parsers.parse_optional_namespace,
-        "Namespace of istiod; empty: not checked.",
+    istio_namespace: str = _namespace("istio-system", "Namespace of istiod; empty: not checked.")
+    istiod_deployment: str = _deployment(
+        "istiod", "Deployment of istiod; revisions (istiod-*) are checked too."
     )
-    istiod_deployment: str = _watched(
-        "istiod",
-        parsers.parse_optional_object_name,
-        "Deployment of istiod; revisions (istiod-*) are checked too.",
+    gateway_auth_namespace: str = _namespace(
+        "llm-gateway-auth", "Namespace of gateway auth; empty: not checked."
     )
-    gateway_auth_namespace: str = _watched(
-        "llm-gateway-auth",
-        parsers.parse_optional_namespace,
-        "Namespace of gateway auth; empty: not checked.",
+    gateway_auth_deployment: str = _deployment(
+        "apikey-authz", "Deployment of gateway auth; empty: not checked."
     )
-    gateway_auth_deployment: str = _watched(
-        "apikey-authz",
-        parsers.parse_optional_object_name,
-        "Deployment of gateway auth; empty: not checked.",
+    azure_authz_namespace: str = _namespace(
+        "llm-gateway-auth", "Namespace of Azure authorization; empty: that of gateway auth."
     )
-    azure_authz_namespace: str = _watched(
-        "llm-gateway-auth",
-        parsers.parse_optional_namespace,
-        "Namespace of Azure authorization; empty: that of gateway auth.",
+    azure_authz_deployment: str = _deployment(
+        "", "Deployment of Azure authorization; empty: not checked."
     )
-    azure_authz_deployment: str = _watched(
-        "",
-        parsers.parse_optional_object_name,
-        "Deployment of Azure authorization; empty: not checked.",
+    bbr_namespace: str = _namespace(
+        "kaito-system", "Namespace of the body-based router; empty: not checked."
     )
-    bbr_namespace: str = _watched(
-        "kaito-system",
-        parsers.parse_optional_namespace,
-        "Namespace of the body-based router; empty: not checked.",
+    bbr_deployment: str = _deployment(
+        "body-based-router", "Deployment of the body-based router; empty: not checked."
     )
-    bbr_deployment: str = _watched(
-        "body-based-router",
-        parsers.parse_optional_object_name,
-        "Deployment of the body-based router; empty: not checked.",
+    kaito_namespace: str = _namespace(
+        "kaito-system", "Namespace of KAITO's controller; empty: not checked."
     )
-    kaito_namespace: str = _watched(
-        "kaito-system",
-        parsers.parse_optional_namespace,
-        "Namespace of KAITO's controller; empty: not checked.",
+    kaito_deployment: str = _deployment(
+        "kaito-workspace", "Deployment of KAITO's controller; empty: not checked."
     )
-    kaito_deployment: str = _watched(
-        "kaito-workspace",
-        parsers.parse_optional_object_name,
-        "Deployment of KAITO's controller; empty: not checked.",
+    node_provisioner_namespace: str = _namespace(
+        "", "Namespace of the GPU node provisioner; empty: not checked."
     )
-    node_provisioner_namespace: str = _watched(
-        "",
-        parsers.parse_optional_namespace,
-        "Namespace of the GPU node provisioner; empty: not checked.",
+    node_provisioner_name: str = _deployment(
+        "", "Deployment of the GPU node provisioner; empty: not checked."
     )
-    node_provisioner_name: str = _watched(
-        "",
-        parsers.parse_optional_object_name,
-        "Deployment of the GPU node provisioner; empty: not checked.",
+    keda_namespace: str = _namespace("keda", "Namespace of KEDA; empty: not checked.")
+    keda_scaler_namespace: str = _namespace(
+        "keda", "Namespace of keda-kaito-scaler; empty: not checked."
     )
-    keda_namespace: str = _watched(
-        "keda", parsers.parse_optional_namespace, "Namespace of KEDA; empty: not checked."
-    )
-    keda_scaler_namespace: str = _watched(
-        "keda",
-        parsers.parse_optional_namespace,
-        "Namespace of keda-kaito-scaler; empty: not checked.",
-    )
-    keda_scaler_deployment: str = _watched(
-        "keda-kaito-scaler",
-        parsers.parse_optional_object_name,
-        "Deployment of keda-kaito-scaler; empty: not checked.",
+    keda_scaler_deployment: str = _deployment(
+        "keda-kaito-scaler", "Deployment of keda-kaito-scaler; empty: not checked."
     )
     components_file: Path | None = _watched(
         "",
