@@ -112,7 +112,7 @@ class Reporter:
         self.metrics.set_scrape_functions(self._inputs.count_scrape_pages, self._inputs.page_ages)
         self.metrics.set_permissions_function(self._inputs.report_permissions)
         self._store = self._inputs.store
-        self._unread_kinds = UnreadKinds(self._store, catalogue, SPECS, settings.sources)
+        self._unread_kinds = UnreadKinds(self._store, catalogue, settings.sources)
         self._wire_leadership()
         self._wire_evaluation()
         self._wire_reload(load)

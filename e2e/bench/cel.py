@@ -140,8 +140,8 @@ def _reason(layer: Layer, number: int, condition: str) -> dict[str, object]:
 
 
 def _filled(catalogue: Catalogue, size: int) -> Store:
-    kinds = kinds_to_watch(catalogue, SPECS)
-    store = Store(kinds, crds_to_track(catalogue, SPECS), subjects=catalogue.subject_definitions)
+    kinds = kinds_to_watch(catalogue)
+    store = Store(kinds, crds_to_track(catalogue), subjects=catalogue.subject_definitions)
     for kind in kinds:
         store.set_watch_state(kind, Watching())
     [(label, value)] = catalogue.subject_definitions.namespace_labels
@@ -157,7 +157,7 @@ def _filled(catalogue: Catalogue, size: int) -> Store:
 
 
 def _store(store: Store, catalogue: Catalogue, objects: list[object]) -> None:
-    kind = next(kind for kind in kinds_to_watch(catalogue, SPECS) if kind.is_declared)
+    kind = next(kind for kind in kinds_to_watch(catalogue) if kind.is_declared)
     for each in _decode(kind, objects):
         store.upsert(kind, each)
 

@@ -13,12 +13,7 @@ from reporter import PROGRAM_NAME
 from reporter.catalogue.published_reasons import render_table
 from reporter.cli.command import Command, all_commands
 from reporter.cli.configuration import load_shipped_catalogue
-from reporter.controller.coverage import (
-    reasons_partly_unknown_without,
-    reasons_unknown_without,
-    reasons_with_less_detail_without,
-)
-from reporter.evaluation.registry import SPECS
+from reporter.controller.coverage import reasons_without
 from reporter.hub.metric_declarations import HUB_METRICS
 from reporter.job.variables import VARIABLES
 from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
@@ -101,14 +96,7 @@ def render_unknown_reasons() -> str:
     rows = (
         (
             f"`{kind.group_resource}`",
-            *(
-                _reason_cell(reasons(kind, catalogue, SPECS, frozenset(DetailSource)))
-                for reasons in (
-                    reasons_unknown_without,
-                    reasons_partly_unknown_without,
-                    reasons_with_less_detail_without,
-                )
-            ),
+            *map(_reason_cell, reasons_without(kind, catalogue, frozenset(DetailSource))),
         )
         for kind in (*DEFAULT_KINDS, *OPTIONAL_KINDS)
     )

@@ -260,7 +260,7 @@ def _run(
     results: list[StoryResult] = []
     kinds = frozenset(
         name
-        for kind in kinds_to_watch(catalogue, SPECS, frozenset(DetailSource))
+        for kind in kinds_to_watch(catalogue, frozenset(DetailSource))
         if kind.is_declared
         for name in (kind.kind, kind.alias.partition("/")[2])
     )
@@ -274,7 +274,7 @@ def _run(
     coverage = None
     if with_coverage:
         covered = catalogues.of_all(each.story.content for each in results)
-        coverage = find_coverage(results, covered, SPECS)
+        coverage = find_coverage(results, covered)
     return StoryResults(results, sorted(problems), coverage)
 
 

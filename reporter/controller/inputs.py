@@ -67,7 +67,7 @@ class Inputs:
         only_in: Mapping[str, str] = NOWHERE_ALONE,
     ) -> None:
         self._settings, self._catalogue, self._clock = settings, catalogue, clock
-        kinds = kinds_to_watch(catalogue, SPECS, settings.sources)
+        kinds = kinds_to_watch(catalogue, settings.sources)
         self.store_kind = find_store_kind(settings)
         crds = self._crds_of(catalogue)
         self._scrapes = scrapes = scrape_config.find_scrapes(catalogue, SPECS, settings.flag_texts)
@@ -117,7 +117,7 @@ class Inputs:
         """
         Return the CRDs whose presence matters: those of the catalogue, and those of what is written.
         """
-        crds = crds_to_track(catalogue, SPECS, self._settings.sources)
+        crds = crds_to_track(catalogue, self._settings.sources)
         if self._settings.status_objects:
             crds |= {PRODUCTION_STACK_STATUSES.group_resource}
         if self.store_kind is not None:
@@ -155,7 +155,7 @@ class Inputs:
         read in another way is listed anew, and is Unknown until then.
         """
         settings = self._settings
-        kinds = kinds_to_watch(catalogue, SPECS, settings.sources)
+        kinds = kinds_to_watch(catalogue, settings.sources)
         crds = self._crds_of(catalogue)
         needed = permissions_for(settings, catalogue, mode=self._scraper.mode)
         scrapes = scrape_config.renew_scrapes(

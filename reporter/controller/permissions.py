@@ -143,31 +143,26 @@ _KIND_ORDER = {kind.resource: place for place, kind in enumerate(_ALL_KINDS)}
 
 
 def kinds_to_watch(
-    catalogue: Catalogue,
-    specs: Mapping[str, ProbeSpec],
-    sources: Collection[DetailSource] = NO_SOURCES,
+    catalogue: Catalogue, sources: Collection[DetailSource] = NO_SOURCES
 ) -> tuple[ResourceKind, ...]:
     """Return the kinds that the evaluated reasons read, in the order in which to list them."""
     wanted = {
         kind.table: kind
         for entry in catalogue.entries.values()
         if entry.is_evaluated
-        for kind in _kinds_of(entry, catalogue, specs, sources)
+        for kind in _kinds_of(entry, catalogue, sources)
     }
     known = tuple(kind for kind in _ALL_KINDS if kind.table in wanted)
     return (*known, *(wanted[name] for name in sorted(wanted) if wanted[name].is_declared))
 
 
 def _kinds_of(
-    entry: CatalogueEntry,
-    catalogue: Catalogue,
-    specs: Mapping[str, ProbeSpec],
-    sources: Collection[DetailSource],
+    entry: CatalogueEntry, catalogue: Catalogue, sources: Collection[DetailSource]
 ) -> Iterator[ResourceKind]:
     """
     Yield the kinds that a reason reads, and the one that makes its subjects, with its namespaces.
     """
-    spec = specs[entry.probe].bound(entry.parameters)
+    spec = SPECS[entry.probe].bound(entry.parameters)
     yield from spec.watched_kinds(sources)
     made_by = catalogue.subject_definitions.find(entry.layer, entry.subject_kind)
     if made_by is not None and spec.is_called(sources):
@@ -175,9 +170,7 @@ def _kinds_of(
 
 
 def crds_to_track(
-    catalogue: Catalogue,
-    specs: Mapping[str, ProbeSpec],
-    sources: Collection[DetailSource] = NO_SOURCES,
+    catalogue: Catalogue, sources: Collection[DetailSource] = NO_SOURCES
 ) -> frozenset[str]:
     """
     Return the CRDs whose presence matters: those that reasons are about, and those that are read.
@@ -186,9 +179,9 @@ def crds_to_track(
         crd
         for entry in catalogue.entries.values()
         if entry.is_evaluated
-        for crd in specs[entry.probe].observed_crds(entry.parameters)
+        for crd in SPECS[entry.probe].observed_crds(entry.parameters)
     }
-    read = kinds_to_watch(catalogue, specs, sources)
+    read = kinds_to_watch(catalogue, sources)
     return frozenset(observed | {kind.group_resource for kind in read if not kind.is_built_in})
 
 
@@ -202,7 +195,6 @@ def permissions_for(
     lease = Permission("get", LEASE_GROUP, "leases", where, name)
     return required_permissions(
         catalogue,
-        SPECS,
         lease=lease if settings.leader_elect else None,
         writes_events=not settings.dry_run,
         sources=settings.sources,
@@ -217,7 +209,6 @@ def permissions_for(
 
 def required_permissions(  # noqa: PLR0913
     catalogue: Catalogue,
-    specs: Mapping[str, ProbeSpec],
     *,
     lease: Permission | None,
     writes_events: bool = True,
@@ -242,12 +233,12 @@ def required_permissions(  # noqa: PLR0913
     are kept. *reviews*: whoever reads the status is authorized.
     """
     needed: defaultdict[Permission, set[str]] = defaultdict(set)
-    reads = sorted(_read_permissions(catalogue, specs, sources), key=_reading_order)
+    reads = sorted(_read_permissions(catalogue, sources), key=_reading_order)
     announcing = _announcing_permissions(lease) if writes_events else ()
     for permission, purpose in (*announcing, *reads):
         needed[permission].add(purpose)
     if mode is not ScrapeMode.DIRECT:
-        for reason in scraping_reasons(catalogue, specs) if scraping is None else scraping:
+        for reason in scraping_reasons(catalogue, SPECS) if scraping is None else scraping:
             needed[POD_PROXY_PERMISSION].add(reason)
     optional = _optional_permissions(
         status_objects=status_objects, mirror_events=mirror_events, store=store, reviews=reviews
@@ -283,13 +274,13 @@ def _optional_permissions(
 
 
 def _read_permissions(
-    catalogue: Catalogue, specs: Mapping[str, ProbeSpec], sources: Collection[DetailSource]
+    catalogue: Catalogue, sources: Collection[DetailSource]
 ) -> Iterator[tuple[Permission, str]]:
     """Yield each permission to read a kind with what needs it."""
-    watched = kinds_to_watch(catalogue, specs, sources)
+    watched = kinds_to_watch(catalogue, sources)
     for entry in catalogue.entries.values():
-        if entry.is_evaluated and specs[entry.probe].is_called(sources):
-            spec = specs[entry.probe].bound(entry.parameters)
+        if entry.is_evaluated and SPECS[entry.probe].is_called(sources):
+            spec = SPECS[entry.probe].bound(entry.parameters)
             about = [kind for kind in subject_kinds(entry, catalogue) if kind in watched]
             for kind, purpose in _kinds_read(entry, spec, sources, about):
                 for verb in READ_VERBS:

@@ -11,7 +11,6 @@ from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.silence_file import parse_silence_file
 from reporter.catalogue.subject_definitions import SubjectDefinitions
 from reporter.controller.permissions import crds_to_track
-from reporter.evaluation.registry import SPECS
 from reporter.kinds.apps import DEPLOYMENTS
 from reporter.kinds.core import NAMESPACES
 from reporter.kinds.resource_kind import ResourceKind
@@ -68,7 +67,7 @@ def observe_dump(
     if end is None and not any(dump.has(kind) for kind in store.kinds):
         raise ConfigurationError(_nothing_to_evaluate(path, dump))
     moment = at or (end.taken_at if end is not None else dump.newest) or now
-    crds = crds_to_track(catalogue, SPECS, settings.sources)
+    crds = crds_to_track(catalogue, settings.sources)
     discovered = end.discovery_of(crds) if end else discovery_of(dump, store.kinds, crds)
     for when in (moment - LOSS_CONFIRMED_AFTER, moment):
         store.record_discovery(discovered, now=when)

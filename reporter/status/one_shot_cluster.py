@@ -56,8 +56,8 @@ class Observations(Struct, frozen=True):
 def make_store(settings: Settings, catalogue: Catalogue) -> Store:
     """Make an empty store for what the evaluated reasons read."""
     store = Store(
-        kinds_to_watch(catalogue, SPECS, settings.sources),
-        crds_to_track(catalogue, SPECS, settings.sources),
+        kinds_to_watch(catalogue, settings.sources),
+        crds_to_track(catalogue, settings.sources),
         SampleStore(scrape_config.find_scrapes(catalogue, SPECS, settings.flag_texts)),
         subjects=catalogue.subject_definitions,
     )
@@ -163,7 +163,7 @@ async def read_cluster(  # noqa: PLR0913
     if silence_file is not None and settings.silence_file is None:
         store.record_silence_file(silence_file)
     reading = _Reading(api, store, on_progress, namespace)
-    crds = crds_to_track(catalogue, SPECS, settings.sources)
+    crds = crds_to_track(catalogue, settings.sources)
     found = await confirm_discovery(api, reading.store, crds, clock)
     await reading.list_all(found)
     only_in = dict.fromkeys(reading.limited, namespace)

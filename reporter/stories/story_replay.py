@@ -246,7 +246,7 @@ class StoryReplay(ReplayedProcess):
         )
         self.subjects = ALL_LAYERS
         self._kinds = kinds_to_watch(
-            self.catalogue, SPECS, choice_set_parser(DetailSource)(flags["sources"])
+            self.catalogue, choice_set_parser(DetailSource)(flags["sources"])
         )
         before = stack_before(catalogues.packs_of(story))
         declared = [kind for kind in self._kinds if kind.is_declared]

@@ -16,7 +16,7 @@ from reporter.controller.permissions import crds_to_track
 from reporter.evaluation.evaluation import EvaluationSettings
 from reporter.evaluation.finished_pass import StateTracker
 from reporter.evaluation.pipeline import Evaluator
-from reporter.evaluation.registry import PROBES, SPECS
+from reporter.evaluation.registry import PROBES
 from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.error_mapping import RequestInfo
@@ -48,7 +48,7 @@ UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 TYPES = st.sampled_from(["ADDED", "ADDED", "MODIFIED", "DELETED"])
 WAITS = st.sampled_from([0.0, 1.0, 40.0, 400.0])
 SERVED = {kind.group_resource: kind.versions for kind in DEFAULT_KINDS}
-CRDS = {crd: SERVED.get(crd, ("v1",)) for crd in sorted(crds_to_track(DEFAULT_CATALOGUE, SPECS))}
+CRDS = {crd: SERVED.get(crd, ("v1",)) for crd in sorted(crds_to_track(DEFAULT_CATALOGUE))}
 POLICY = {
     "apiVersion": "cilium.io/v2",
     "kind": "CiliumNetworkPolicy",

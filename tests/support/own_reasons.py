@@ -85,10 +85,8 @@ class OwnStore:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
-        kinds = kinds_to_watch(catalogue, SPECS)
-        self.store = Store(
-            kinds, crds_to_track(catalogue, SPECS), subjects=catalogue.subject_definitions
-        )
+        kinds = kinds_to_watch(catalogue)
+        self.store = Store(kinds, crds_to_track(catalogue), subjects=catalogue.subject_definitions)
         for kind in kinds:
             self.store.set_watch_state(kind, Watching())
         for when in (NOON - MINUTE, NOON):

@@ -116,11 +116,9 @@ def test_what_is_slow_by_the_flags_is_what_wakes_the_judge():
 
 @pytest.mark.parametrize(("mode", "needed"), [(AUTO, True), (PROXY, True), (DIRECT, False)])
 def test_the_proxys_right_is_needed_only_where_it_may_be_used(mode, needed):
-    found = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None, mode=mode)
+    found = required_permissions(DEFAULT_CATALOGUE, lease=None, mode=mode)
     assert (POD_PROXY_PERMISSION in found) is needed
-    assert POD_PROXY_PERMISSION not in required_permissions(
-        scraping_only(), SPECS, lease=None, mode=mode
-    )
+    assert POD_PROXY_PERMISSION not in required_permissions(scraping_only(), lease=None, mode=mode)
     assert Permission("get", "", "pods/proxy") == POD_PROXY_PERMISSION
 
 

@@ -14,7 +14,6 @@ from reporter.cel.library import compile_expression
 from reporter.cel.probe import MAX_REASONS, PROBE
 from reporter.cli.commands import run_command
 from reporter.controller.permissions import kinds_to_watch
-from reporter.evaluation.registry import SPECS
 from tests.support.own_reasons import own_catalogue
 
 
@@ -23,7 +22,7 @@ FILES = dict(re.findall(r"```yaml\n# ([a-z-]+\.yaml)\n(.*?)```", PAGE, re.DOTALL
 
 
 def test_the_overlay_is_accepted_and_its_rights_are_those_of_the_values():
-    kinds = kinds_to_watch(own_catalogue(FILES["overlay.yaml"]), SPECS)
+    kinds = kinds_to_watch(own_catalogue(FILES["overlay.yaml"]))
     (declared,) = [kind for kind in kinds if kind.is_declared]
     (rule,) = yaml.safe_load(FILES["values.yaml"])["extraRules"]
     assert rule == {"apiGroups": [declared.group], "resources": [declared.resource]}
