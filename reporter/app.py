@@ -51,7 +51,6 @@ from reporter.process.clock import Clock, monotonic_seconds
 from reporter.process.heap import trim_heap_after
 from reporter.process.loop_lag import LagSelector
 from reporter.process.signals import on_stop_signal
-from reporter.rollup.answers import AnswerRules
 from reporter.server.authorization import make_guard
 from reporter.server.served_document import REPORTER_DOCUMENT, StatusV1
 from reporter.server.server import Pages, make_server
@@ -143,7 +142,6 @@ class Reporter:
             reading=scraping_reasons(catalogue, SPECS),
         )
         self._history = StateHistory(clock.now)
-        self._rules = self._effective.make_rules()
         self._rollup = self._make_rollup()
         self._controller = Controller(
             self._store,
@@ -165,7 +163,7 @@ class Reporter:
     def _make_rollup(self) -> RollUpCache:
         inputs = self._inputs
         rollup = RollUpCache(
-            self._rules,
+            self._effective.make_rules(),
             self._announcements,
             self._clock.now,
             PackageIndex(inputs.status_objects),
@@ -240,11 +238,15 @@ class Reporter:
     def _wire_status_objects(self) -> None:
         """Write the status of ProductionStackStatuses, if that is switched on."""
         objects, kind = self._inputs.status_objects, PRODUCTION_STACK_STATUSES
-        rules = AnswerRules(self._rules, self._settings.release_namespace)
         client = ObjectClient(self._api, kind, ProductionStackStatus)
         plan = StatusObjectPlan(
             objects,
-            RollUpPatches(objects, self._rollup, rules, resync=self._settings.resync),
+            RollUpPatches(
+                objects,
+                self._rollup,
+                self._settings.release_namespace,
+                resync=self._settings.resync,
+            ),
             client,
             kind=kind,
             count_write=self.metrics.count_status_write,
