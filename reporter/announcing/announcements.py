@@ -176,8 +176,8 @@ class Announcements:
             self._catalogue,
             self._settings,
             lambda subject: self._involved_for(snapshot, subject),
-            self._write_cache,
             snapshot,
+            self._write_cache,
         )
 
     def possible_keys(self) -> restore.PossibleKeyFinder:

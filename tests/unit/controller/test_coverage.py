@@ -80,7 +80,6 @@ def shown(replay: StoryReplay, **more) -> list[dict]:
         DEFAULT_CATALOGUE,
         replay.settings,
         involved_for,
-        {},
     )
     process = {"leading": True}
     chunks = render_status(
