@@ -16,6 +16,11 @@ OptionalKey: TypeAlias = T | UnsetType
 Text = Annotated[str, Meta(min_length=1, extra={"is": "a text"})]
 
 
+def doc(description: str) -> Meta:
+    """Return the description of a key, for the JSON Schemas and the tables of the README."""
+    return Meta(description=description)
+
+
 class CatalogueStruct(
     Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab", gc=False
 ):
@@ -67,40 +72,34 @@ NamespaceName = Annotated[
 class KindEntry(CatalogueStruct, frozen=True, kw_only=True):
     """A kind of the API that is read for reasons with the probe `cel`."""
 
-    kind: Annotated[
-        KindName, Meta(description="Its name in CamelCase, by which reasons refer to it.")
-    ]
+    kind: Annotated[KindName, doc("Its name in CamelCase, by which reasons refer to it.")]
     name: Annotated[
         OptionalKey[KindName],
-        Meta(
-            description="Another name for reasons to refer to, where a kind is declared twice with "
+        doc(
+            "Another name for reasons to refer to, where a kind is declared twice with "
             "different selectors."
         ),
     ] = UNSET
-    resource: Annotated[
-        ResourceName, Meta(description="The plural in the address of its objects.")
-    ]
-    group: Annotated[GroupName, Meta(description="Its API group. Absent: the core group.")] = ""
+    resource: Annotated[ResourceName, doc("The plural in the address of its objects.")]
+    group: Annotated[GroupName, doc("Its API group. Absent: the core group.")] = ""
     version: Annotated[
         OptionalKey[VersionName],
-        Meta(description="Its version. Absent: the one that the API server prefers."),
+        doc("Its version. Absent: the one that the API server prefers."),
     ] = UNSET
     observes_generation: Annotated[
         bool,
-        Meta(
-            description="false for a kind whose `status.observedGeneration` is not that of its own spec."
-        ),
+        doc("false for a kind whose `status.observedGeneration` is not that of its own spec."),
     ] = True
-    namespaced: Annotated[bool, Meta(description="false for a kind without namespaces.")] = True
+    namespaced: Annotated[bool, doc("false for a kind without namespaces.")] = True
     namespace: Annotated[
         OptionalKey[NamespaceName],
-        Meta(description="The only namespace of which objects are read."),
+        doc("The only namespace of which objects are read."),
     ] = UNSET
     label_selector: Annotated[
-        OptionalKey[Text], Meta(description="Which objects are read, as for kubectl.")
+        OptionalKey[Text], doc("Which objects are read, as for kubectl.")
     ] = UNSET
     field_selector: Annotated[
-        OptionalKey[Text], Meta(description="Which objects are read, as for kubectl.")
+        OptionalKey[Text], doc("Which objects are read, as for kubectl.")
     ] = UNSET
 
 
@@ -113,58 +112,48 @@ Prefix = Annotated[
 class SubjectEntry(CatalogueStruct, frozen=True, kw_only=True):
     """The definition of a layer's subjects: the objects of one kind."""
 
-    layer: Annotated[Layer, Meta(description="The layer; the cluster is a subject by itself.")]
+    layer: Annotated[Layer, doc("The layer; the cluster is a subject by itself.")]
     kind: Annotated[
         Text,
-        Meta(
-            description="Each object of this kind is a subject. `Namespace` for harnesses that are namespaces."
+        doc(
+            "Each object of this kind is a subject. `Namespace` for harnesses that are namespaces."
         ),
     ]
-    about: Annotated[Text, Meta(description="What a subject is, for docs/reasons.md.")]
+    about: Annotated[Text, doc("What a subject is, for docs/reasons.md.")]
     prefix: Annotated[
         OptionalKey[Prefix],
-        Meta(description="How its reasons begin. Absent: the kind in lower case."),
+        doc("How its reasons begin. Absent: the kind in lower case."),
     ] = UNSET
     plain: Annotated[
         bool,
-        Meta(
-            description="true where subjects are named by their object alone, in labels of Events and in the "
+        doc(
+            "true where subjects are named by their object alone, in labels of Events and in the "
             "status; of others the name is `KIND/NAME`. Only for one kind of each layer."
         ),
     ] = False
-    labels: Annotated[
-        dict[str, str], Meta(description="The labels that an object must have.")
-    ] = {}
+    labels: Annotated[dict[str, str], doc("The labels that an object must have.")] = {}
     namespaces: Annotated[
         NamespaceScope,
-        Meta(
-            description="The namespaces whose objects count: `all`, `labelled` for those with "
+        doc(
+            "The namespaces whose objects count: `all`, `labelled` for those with "
             "`namespace-labels`, or `harness` for those with a harness of this pack."
         ),
     ] = NamespaceScope.ALL
-    namespace_labels: Annotated[
-        dict[str, str], Meta(description="The labels that such a namespace has.")
-    ] = {}
+    namespace_labels: Annotated[dict[str, str], doc("The labels that such a namespace has.")] = {}
     name_label: Annotated[
         str,
-        Meta(description="A label whose value is the subject's name. Absent: the object's name."),
+        doc("A label whose value is the subject's name. Absent: the object's name."),
     ] = ""
     namespace_label: Annotated[
         str,
-        Meta(
-            description="A label whose value is the subject's namespace. Absent: that of the object."
-        ),
+        doc("A label whose value is the subject's namespace. Absent: that of the object."),
     ] = ""
     ended_conditions: Annotated[
         list[str],
-        Meta(
-            description="Conditions that are True while it is being deleted, beside a deletionTimestamp."
-        ),
+        doc("Conditions that are True while it is being deleted, beside a deletionTimestamp."),
     ] = []
-    ended_phases: Annotated[
-        list[str], Meta(description="The same: values of its `status.phase`.")
-    ] = []
+    ended_phases: Annotated[list[str], doc("The same: values of its `status.phase`.")] = []
     needs: Annotated[
         list[str],
-        Meta(description="More kinds without which every reason about the subject is Unknown."),
+        doc("More kinds without which every reason about the subject is Unknown."),
     ] = []

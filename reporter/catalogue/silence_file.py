@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, field
 
-from reporter.catalogue.format_of_kinds import CatalogueStruct
+from reporter.catalogue.format_of_kinds import CatalogueStruct, doc
 from reporter.catalogue.problems import Problem
 from reporter.catalogue.yaml_nodes import (
     Fields,
@@ -34,15 +34,15 @@ class SilenceEntry(CatalogueStruct, frozen=True, kw_only=True):
     reasons: Annotated[
         list[str], Meta(description="The silenced reasons, or `all` alone.", min_length=1)
     ]
-    until: Annotated[Any, Meta(description="When it ends, such as 2026-12-01T00:00:00Z.")]
-    why: Annotated[str, Meta(description="Why they are silenced.")] = ""
-    by: Annotated[str, Meta(description="Who silenced them.")] = ""
+    until: Annotated[Any, doc("When it ends, such as 2026-12-01T00:00:00Z.")]
+    why: Annotated[str, doc("Why they are silenced.")] = ""
+    by: Annotated[str, doc("Who silenced them.")] = ""
 
 
 class SilenceFileFormat(CatalogueStruct, frozen=True, kw_only=True):
     """The file of silences, whose only key lists them."""
 
-    silences: Annotated[list[Any], Meta(description="In any order.")] = field(default_factory=list)
+    silences: Annotated[list[Any], doc("In any order.")] = field(default_factory=list)
 
 
 def read_silence_file(path: Path) -> SilenceFile:
