@@ -109,7 +109,7 @@ class Reporter:
             settings, catalogue, api, clock, count_scrape=self.metrics.count_scrape
         )
         self.metrics.set_scrape_functions(self._inputs.count_scrape_pages, self._inputs.page_ages)
-        self.metrics.set_permissions_function(self._inputs.report_permissions)
+        self.metrics.set_permissions_function(self._inputs.permissions.report)
         self._store = self._inputs.store
         self._unread_kinds = UnreadKinds(self._store, catalogue, settings.sources)
         self._wire_leadership()
@@ -170,7 +170,7 @@ class Reporter:
             inputs.proxied_page_age,
             inputs.missing_rights,
         )
-        inputs.on_permissions_changed(rollup.on_permissions_changed)
+        inputs.permissions.subscribe(rollup.on_permissions_changed)
         return rollup
 
     def _wire_reload(self, load: LoadFunc | None) -> None:
@@ -366,7 +366,7 @@ class Reporter:
         yield "controller", self._controller.run()
         yield from self._inputs.tasks()
         yield "earlier Events", self._earlier_events.remember()
-        yield "permissions", self._inputs.review_permissions()
+        yield "permissions", self._inputs.permissions.run()
         if self._overlay_watch is not None:
             yield "overlay", self._overlay_watch.run()
         if self._settings.second_look:

@@ -41,9 +41,10 @@ def run_fleet_status(
     question = Question(
         opener.open,
         lambda source, after: source.ask(cluster, after=after),
+        printer.print,
         lambda answer: answer.worst(cluster),
     )
-    shown = show_answers(question, printer, arguments, terminal)
+    shown = show_answers(question, arguments, terminal)
     return run_asking(shown, terminal, stays=arguments.is_set("watch"))
 
 

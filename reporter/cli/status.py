@@ -56,11 +56,10 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     question = Question(
         opener.open,
         lambda source, after: source.ask(target, after=after),
+        printer.print,
         lambda answer: summarize(answer, target).worst,
     )
-    return run_asking(
-        show_answers(question, printer, arguments, terminal), terminal, stays=watches
-    )
+    return run_asking(show_answers(question, arguments, terminal), terminal, stays=watches)
 
 
 def _print_schema(arguments: Arguments) -> int:

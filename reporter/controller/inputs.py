@@ -27,7 +27,7 @@ from reporter.kube.discovery import DiscoveryLoop
 from reporter.kube.lifecycle import NamedTask
 from reporter.kube.reflector import Reflector, Reflectors
 from reporter.kube.watch_context import WatchContext
-from reporter.metrics.input_collectors import PermissionReport, WatchReport
+from reporter.metrics.input_collectors import WatchReport
 from reporter.model.observations import NotServed, Watching, WatchState
 from reporter.process.clock import Clock
 from reporter.scrape.path import ScrapePath
@@ -52,6 +52,7 @@ class Inputs:
     """
     Reads what the evaluated reasons of the catalogue need, and nothing else.
 
+    *permissions*: those that a reporter needs, also to write, as they are reviewed.
     *count_scrape* is called with the result of every attempt to read a pod's metrics. *only_in*: the
     kinds, by table, of which one namespace alone is read; Namespaces among them are read by somebody else.
     """
@@ -93,8 +94,8 @@ class Inputs:
         self._added: asyncio.Queue[NamedTask] = asyncio.Queue()
         mode = self._scraper.mode
         needed = permissions_for(settings, catalogue, mode=mode)
-        self._permissions = PermissionReview(context, needed, mode=mode)
-        api.on_forbidden(self._permissions.record_forbidden)
+        self.permissions = PermissionReview(context, needed, mode=mode)
+        api.on_forbidden(self.permissions.record_forbidden)
 
     def _make_reflectors(
         self, context: WatchContext, kinds: Iterable[ResourceKind], only_in: Mapping[str, str]
@@ -166,7 +167,7 @@ class Inputs:
             self.store.prepare_kinds(kinds, crds, catalogue.subject_definitions),
             partial(self._discovery.set_resources, crds),
             partial(self._set_scrapes, scrapes),
-            partial(self._permissions.set_needed, needed),
+            partial(self.permissions.set_needed, needed),
         )
 
         def commit() -> None:
@@ -191,16 +192,12 @@ class Inputs:
         """
         Return what is known of the permissions that are needed, also of those to write, for /status.
         """
-        return self._permissions.states.as_json()
+        return self.permissions.states.as_json()
 
     def missing_rights(self) -> tuple[str, ...]:
         """Return the permissions that are needed and not granted, the most important first."""
-        missing = self._permissions.states.missing_by_resource()
+        missing = self.permissions.states.missing_by_resource()
         return tuple(f"{verb} {resource}" for (verb, resource), is_so in missing.items() if is_so)
-
-    def on_permissions_changed(self, follow: Callable[[], None]) -> None:
-        """Call *follow* after each review that finds other permissions missing than before."""
-        self._permissions.subscribe(follow)
 
     def watch_progress(self, kind: ResourceKind) -> WatchProgress:
         """Return the resourceVersion up to which the watch of a kind has come, and its last event."""
@@ -241,10 +238,6 @@ class Inputs:
                 name, loop = await self._added.get()
                 group.create_task(loop, name=name)
 
-    async def review_permissions(self) -> NoReturn:
-        """Review the permissions that a reporter needs until cancelled, also those to write."""
-        await self._permissions.run()
-
     def count_scrape_pages(self) -> Mapping[str, int]:
         """
         Count the metrics pages to be read, by the outcome of the last attempt, for the metrics page.
@@ -264,10 +257,6 @@ class Inputs:
         age = self._scraper.page_ages().get(ScrapePath.PROXY)
         is_longer = age is not None and age > self._settings.scrape_interval
         return round(age.total_seconds()) if age is not None and is_longer else None
-
-    def report_permissions(self) -> PermissionReport:
-        """Return which permissions are missing and how many are unknown, for the metrics page."""
-        return self._permissions.report()
 
     def watch_reports(self) -> Iterator[WatchReport]:
         """Return the state of each watch that is needed, for the metrics page."""

@@ -95,14 +95,10 @@ class StatusView:
             unobserved=rollup.find_unobserved(),
         )
 
-    def namespaces(
-        self, states: Collection[State] = ANY_STATE
-    ) -> Iterator[status_document.NamespaceStatus]:
-        """
-        Yield the namespaces by name: those in one of the states, or with an InferenceSet in one.
-        """
-        for name in self.namespace_names(states):
-            found = self.namespace(name, states)
+    def namespaces(self) -> Iterator[status_document.NamespaceStatus]:
+        """Yield all namespaces by name."""
+        for name in self.namespace_names():
+            found = self.namespace(name)
             if found is not None:
                 yield found
 
