@@ -14,22 +14,24 @@ from functools import partial
 from pathlib import Path
 
 from reporter import PROGRAM_NAME
-from reporter.model.enums import DetailSource, ScrapeScope
-from reporter.settings import flags, parsers
-from reporter.settings.announcing import AnnouncingSettings
-from reporter.settings.enums import ScrapeMode
+from reporter.kinds.nvsentinel import DEFAULT_RESOURCE, KINDS
+from reporter.kinds.productionstack import GROUP
+from reporter.model.enums import DetailSource, Emission, ScrapeScope, SuppressionMode
+from reporter.settings import enums, flags, parsers
 from reporter.settings.hub import HubSettings
 from reporter.settings.logging import LoggingSettings
-from reporter.settings.serving import ServingSettings
-from reporter.settings.store import StoreSettings
 
 
+_serving = partial(flags.flag, flags.FlagGroup.SERVING, taken_by=flags.RUN_AND_HUB)
+_store = partial(flags.flag, flags.FlagGroup.STORE, taken_by=flags.RUN_ALONE)
 _watched = partial(flags.flag, flags.FlagGroup.WATCHED, taken_by=flags.RUN_AND_EVALUATION)
 _events = partial(flags.flag, flags.FlagGroup.EVENTS, taken_by=flags.RUN_AND_EVALUATION)
 _status = partial(flags.flag, flags.FlagGroup.STATUS, taken_by=flags.RUN_ALONE)
-_election = partial(flags.flag, flags.FlagGroup.ELECTION)
+_election = partial(flags.flag, flags.FlagGroup.ELECTION, taken_by=flags.RUN_AND_HUB)
 _weights = partial(flags.flag, flags.FlagGroup.WEIGHTS, taken_by=flags.RUN_AND_EVALUATION)
 _cluster = partial(flags.flag, flags.FlagGroup.CLUSTER)
+
+MAX_STORED = 100_000
 
 
 def _namespace(default: str, help_: str) -> str:
@@ -42,8 +44,18 @@ def _deployment(default: str, help_: str) -> str:
     return _watched(default, parsers.parse_optional_object_name, help_)
 
 
+def parse_store_resource(text: str) -> str:
+    """
+    Return the name of a CRD of NVSentinel's. The program's own kind is refused: it is another backend.
+    """
+    resource, _, group = parsers.parse_object_name(text).partition(".")
+    if resource not in KINDS or "." not in group or group == GROUP:
+        raise ValueError(f"must be {' or '.join(KINDS)}, a dot and the API group of NVSentinel")
+    return text
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings, LoggingSettings):
+class Settings(HubSettings, LoggingSettings):
     """
     The values of all flags, and what is read from the environment besides.
 
@@ -52,6 +64,85 @@ class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings, 
     the pod; empty if unknown. *flag_texts*: the text in effect of each flag. *given_flags*: the names
     of those that were set. *notes*: advice for the operator.
     """
+
+    metrics_bind_address: parsers.BindAddress | None = _serving(
+        ":8080",
+        parsers.parse_address,
+        "Address of /metrics; 0: not served.",
+    )
+    health_probe_bind_address: parsers.BindAddress | None = _serving(
+        ":8081",
+        parsers.parse_address,
+        "Address of /livez, /healthz and /readyz; 0: not served.",
+    )
+    status_bind_address: parsers.BindAddress | None = _serving(
+        "",
+        parsers.parse_optional_address,
+        "Address of /status; empty: inside the pod alone; 0: not served.",
+    )
+    status_authorization: enums.StatusAuthorization = _serving(
+        "none",
+        parsers.choice_parser(enums.StatusAuthorization),
+        "Who reads /status: everyone (none), or by token and RBAC (kubernetes).",
+    )
+    rollup_metrics: enums.RollUpScope = _serving(
+        "cluster",
+        parsers.choice_parser(enums.RollUpScope),
+        "Series of the status: off, cluster (19, 3 a model), namespace (15 each).",
+        taken_by=flags.RUN_ALONE,
+    )
+
+    store: enums.StoreBackend = _store(
+        "none",
+        parsers.choice_parser(enums.StoreBackend),
+        "Keep episodes as objects: none, healthevents, nvsentinel (experimental).",
+    )
+    store_resource: str = _store(
+        DEFAULT_RESOURCE,
+        parse_store_resource,
+        "Resource that --store=nvsentinel writes, as its CRD is named.",
+    )
+    store_max: int = _store(
+        "1000",
+        parsers.integer_parser(least=1, most=MAX_STORED),
+        "HealthEvents at most; those that are over make room for others.",
+    )
+    store_max_per_node: int = _store(
+        "50",
+        parsers.integer_parser(least=1, most=MAX_STORED),
+        "HealthEvents at most that are bound to one node.",
+    )
+    store_retention: timedelta = _store(
+        "86400",
+        parsers.seconds_parser(least=60),
+        "Delete a HealthEvent this long after the end of its episode.",
+    )
+
+    dry_run: bool = _events(
+        "false",
+        parsers.parse_boolean,
+        "Print Events, and write nothing; no election is joined.",
+    )
+    emission: Emission = _events(
+        "primary",
+        parsers.choice_parser(Emission),
+        "Announce the highest-ranked finding of a subject (primary), or all.",
+    )
+    suppression: SuppressionMode = _events(
+        "on",
+        parsers.choice_parser(SuppressionMode),
+        "Suppress what follows from an upstream that is out (on), or nothing (off).",
+    )
+    silence_file: Path | None = _events(
+        "",
+        parsers.parse_optional_path,
+        "File of silences, read again when it changes; it need not exist yet.",
+    )
+    mirror_events: bool = _events(
+        "false",
+        parsers.parse_boolean,
+        "Write Events about InferenceSets and Gateways beside these. Needs RBAC.",
+    )
 
     istio_namespace: str = _namespace("istio-system", "Namespace of istiod; empty: not checked.")
     istiod_deployment: str = _deployment(
@@ -152,28 +243,24 @@ class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings, 
         "true",
         parsers.parse_boolean,
         "Elect one replica that writes Events.",
-        taken_by=flags.RUN_AND_HUB,
     )
     leader_election_id: str = _election(
-        PROGRAM_NAME, parsers.parse_object_name, "Name of the Lease.", taken_by=flags.RUN_AND_HUB
+        PROGRAM_NAME, parsers.parse_object_name, "Name of the Lease."
     )
     lease_duration: timedelta = _election(
         "15",
         parsers.seconds_parser(least=1),
         "Followers take over a Lease not renewed for this long.",
-        taken_by=flags.RUN_AND_HUB,
     )
     renew_deadline: timedelta = _election(
         "10",
         parsers.parse_fractional_seconds,
         "A leader that cannot renew gives up after this time.",
-        taken_by=flags.RUN_AND_HUB,
     )
     retry_period: timedelta = _election(
         "2",
         parsers.parse_fractional_seconds,
         "Time between two attempts to get or renew the Lease.",
-        taken_by=flags.RUN_AND_HUB,
     )
 
     weight_download_window: timedelta = _weights(
@@ -203,9 +290,9 @@ class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings, 
         parsers.choice_parser(ScrapeScope),
         "Read metrics of no pods (off), of those not Ready (loading), or of all.",
     )
-    scrape_mode: ScrapeMode = _weights(
+    scrape_mode: enums.ScrapeMode = _weights(
         "auto",
-        parsers.choice_parser(ScrapeMode),
+        parsers.choice_parser(enums.ScrapeMode),
         "Scrape pods directly (direct), through the API server (proxy), or auto.",
     )
     scrape_interval: timedelta = _weights(

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from reporter.announcing.catalogue_change import keep_episodes
+from reporter.announcing.episodes import keep_episodes
 from reporter.catalogue.entries import Catalogue
 from reporter.cli.configuration import load_shipped_catalogue
 from reporter.controller.permissions import crds_to_track, kinds_to_watch
