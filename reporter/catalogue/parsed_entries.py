@@ -25,7 +25,7 @@ from reporter.catalogue.subject_definitions import (
     SubjectDefinition,
     SubjectDefinitions,
 )
-from reporter.catalogue.yaml_nodes import Fields, Items, Scalar, YamlNode
+from reporter.catalogue.yaml_nodes import Fields, Scalar, YamlNode
 from reporter.catalogue.yaml_reader import read, readable_keys, struct_fields
 from reporter.kinds.declared import DeclaredKind
 from reporter.model.enums import Layer, Reason
@@ -69,8 +69,7 @@ class GivenCatalogue(Struct, frozen=True):
 
 def entry_sources(root: YamlNode | None, key: str, pack: str = "") -> Iterator[EntrySource]:
     """Yield the entries that a file lists under *key*."""
-    listed = root.values.get(key) if isinstance(root, Fields) else None
-    for node in listed.items if isinstance(listed, Items) else ():
+    for node in root.items_of(key) if isinstance(root, Fields) else ():
         if isinstance(node, Fields):
             yield EntrySource(node, pack)
 

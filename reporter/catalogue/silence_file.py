@@ -10,7 +10,6 @@ from reporter.catalogue.format_of_kinds import CatalogueStruct, doc
 from reporter.catalogue.problems import Problem
 from reporter.catalogue.yaml_nodes import (
     Fields,
-    Items,
     Scalar,
     YamlNode,
     compose,
@@ -61,8 +60,7 @@ def parse_silence_file(text: str, path: Path) -> SilenceFile:
 
 def _silence_file(root: YamlNode | None, path: Path, problems: list[Problem]) -> SilenceFile:
     found = None if root is None else read(root, SilenceFileFormat, problems)
-    listed = root.values.get("silences") if isinstance(root, Fields) else None
-    items = listed.items if isinstance(listed, Items) else ()
+    items = root.items_of("silences") if isinstance(root, Fields) else ()
     of_entries = {problem for node in items for problem in value_problems(node)}
     of_file = [each for each in problems if each not in of_entries]
     if found is None or of_file:

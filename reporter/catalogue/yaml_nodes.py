@@ -158,6 +158,11 @@ class Fields(Struct, frozen=True):
         """Return the line of a key; that of the mapping if it does not have the key."""
         return self.keys.get(key, self.place)
 
+    def items_of(self, key: str) -> tuple["YamlNode", ...]:
+        """Return the items of the list under a key; none if there is no list."""
+        listed = self.values.get(key)
+        return listed.items if isinstance(listed, Items) else ()
+
     def merged(self, over: "Fields") -> "Fields":
         """Return a mapping in which the keys of *over* replace ours, with their own lines."""
         return Fields(self.place, {**self.values, **over.values}, {**self.keys, **over.keys})

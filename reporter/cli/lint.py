@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from reporter import PROGRAM_NAME
 from reporter.catalogue.entries import Catalogue, ProbeSpec
 from reporter.catalogue.loader import default_folder, load_catalogue
-from reporter.catalogue.overlay import find_packs, shipped_packs
+from reporter.catalogue.overlay import shipped_packs
 from reporter.catalogue.parsed_entries import entry_sources
 from reporter.catalogue.problems import CatalogueError, Problem
 from reporter.catalogue.yaml_nodes import Fields, Items, YamlNode, compose, to_plain
@@ -29,7 +29,7 @@ from reporter.settings.errors import ConfigurationError
 from reporter.status.junit import JUnitCase, render_junit
 from reporter.stories.catalogues import StoryCatalogues
 from reporter.stories.checks import check_story
-from reporter.stories.files import declared_kinds, find_files, kinds_of_packs, read_readable
+from reporter.stories.files import declared_kinds, find_files, read_readable, roots_of_packs
 
 
 def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
@@ -41,7 +41,8 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     composed = {file: compose(file, problems) for file in files}
     roots = {file: root for file, root in composed.items() if root is not None}
     packs = arguments.value("packs")
-    crds = _read_crds(arguments, environ, {*_declared(roots.values()), *_declared_by(packs)})
+    declared = {*_declared([*roots.values(), *roots_of_packs(packs)])}
+    crds = _read_crds(arguments, environ, declared)
     found = {*problems, *_check_all(roots, packs, _specs(crds))}
     if not any(map(_is_shipped, files)):
         # What a pack reads, and another version of its stack lacks, is not for who writes an overlay.
@@ -94,7 +95,8 @@ def _read_crds(
         if not found.schemas:
             raise SettingsError(given, "has no CustomResourceDefinition")
     for name in sorted(declared - found.schemas.keys()):
-        _note(f"fields of {name} are not checked: {given} has no CRD of it")
+        why = f"fields of {name} are not checked: {given} has no CRD of it"
+        print(f"{PROGRAM_NAME}: {why}", file=sys.stderr)
     return found
 
 
@@ -139,16 +141,6 @@ def _declared(roots: Iterable[YamlNode]) -> Iterator[str]:
                 yield f"{kind['resource']}.{kind['group']}"
 
 
-def _declared_by(packs: Sequence[str]) -> Iterator[str]:
-    folders = (pack.folder for pack in find_packs(default_folder(), packs, []))
-    roots = (compose(file, []) for folder in folders for file in sorted(folder.glob("*.yaml")))
-    return _declared(root for root in roots if root is not None)
-
-
-def _note(text: str) -> None:
-    print(f"{PROGRAM_NAME}: {text}", file=sys.stderr)
-
-
 # --------------------------------------------------------------------
 # Check the files.
 
@@ -157,9 +149,8 @@ def _check_all(
     roots: Mapping[Path, YamlNode], packs: Sequence[str], specs: Mapping[str, ProbeSpec]
 ) -> Iterator[Problem]:
     # A story may be about kinds that the overlay or the pack beside it declares.
-    kinds = kinds_of_packs(packs).union(
-        kind for root in roots.values() for kind in declared_kinds(root)
-    )
+    declaring = (*roots.values(), *roots_of_packs(packs))
+    kinds = frozenset(kind for root in declaring for kind in declared_kinds(root))
     catalogues = _catalogues(roots, packs)
     folders: set[Path] = set()
     for file, root in roots.items():
