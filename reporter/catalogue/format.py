@@ -17,6 +17,7 @@ from reporter.catalogue.format_of_kinds import (
     SubjectEntry,
     Text,
     doc,
+    matching,
 )
 from reporter.model.enums import EventType, Layer, Owner
 from reporter.model.times import DURATION_PATTERN, parse_units
@@ -50,35 +51,28 @@ Change = TypeVar("Change")
 
 HoldDuration = Annotated[
     str,
-    Meta(
-        pattern=HOLD_PATTERN,
+    matching(
+        HOLD_PATTERN,
+        "a duration such as 15s, 5m or 1h30m, or the word grace",
         examples=["15s", "5m", "1h30m", "grace"],
-        extra={"is": "a duration such as 15s, 5m or 1h30m, or the word grace"},
     ),
 ]
 SettleDuration = Annotated[
-    str,
-    Meta(
-        pattern=DURATION_PATTERN,
-        examples=["30s", "10m"],
-        extra={"is": "a duration such as 30s, 5m or 1h30m"},
-    ),
+    str, matching(DURATION_PATTERN, "a duration such as 30s, 5m or 1h30m", examples=["30s", "10m"])
 ]
 Severity = Annotated[
     str,
-    Meta(
-        pattern=r"^[A-Za-z0-9][-A-Za-z0-9_.]*$",
-        max_length=63,
-        extra={"is": "a word, such as critical, warning, info or none"},
+    matching(
+        r"^[A-Za-z0-9][-A-Za-z0-9_.]*$", "a word, such as critical, warning, info or none", most=63
     ),
 ]
 Rank = Annotated[int, Meta(ge=0, extra={"is": "a whole number, 0 or more"})]
 ReasonName = Annotated[
     str,
-    Meta(
-        pattern=r"^[a-z]+[A-Z][A-Za-z]*$",
-        max_length=128,
-        extra={"is": "a reason: its layer's prefix, then words in CamelCase"},
+    matching(
+        r"^[a-z]+[A-Z][A-Za-z]*$",
+        "a reason: its layer's prefix, then words in CamelCase",
+        most=128,
     ),
 ]
 Remedy = Annotated[
@@ -119,8 +113,7 @@ class Suppresses(CatalogueStruct, frozen=True, kw_only=True):
     """A row of the suppression table: what is suppressed while this reason's component is out."""
 
     reason: Annotated[
-        OptionalKey[str],
-        doc("The suppressed reason, of the same layer or a lower one."),
+        OptionalKey[str], doc("The suppressed reason, of the same layer or a lower one.")
     ] = UNSET
     crd_of: Annotated[
         bool,
@@ -138,8 +131,7 @@ class Suppresses(CatalogueStruct, frozen=True, kw_only=True):
     ]
     why: Annotated[Text, doc("What the suppressed check lacks meanwhile.")]
     enabled: Annotated[
-        bool,
-        doc("false to announce both; an overlay writes `does-not-suppress` instead."),
+        bool, doc("false to announce both; an overlay writes `does-not-suppress` instead.")
     ] = True
 
 
@@ -193,8 +185,7 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
     ]
     owner: Annotated[Owner, doc("Who must act.")]
     severity: Annotated[
-        Severity,
-        doc("The label `severity` of its alerts; with `none` there are no such alerts."),
+        Severity, doc("The label `severity` of its alerts; with `none` there are no such alerts.")
     ] = DEFAULT_SEVERITY
     severity_while_out: Annotated[
         OptionalKey[Severity],
@@ -218,12 +209,10 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
         doc("Instead of a rank: announced independently; the layer's Ready does not wait for it."),
     ] = False
     enabled: Annotated[
-        bool,
-        doc("false for a reason that is evaluated only if an overlay enables it."),
+        bool, doc("false for a reason that is evaluated only if an overlay enables it.")
     ] = True
     probe: Annotated[
-        OptionalKey[str],
-        doc("The probe that evaluates it. Normal reasons have none."),
+        OptionalKey[str], doc("The probe that evaluates it. Normal reasons have none.")
     ] = UNSET
     parameters: Annotated[
         OptionalKey[dict[str, Any]],
@@ -233,8 +222,7 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
         ),
     ] = UNSET
     hold: Annotated[
-        OptionalKey[Hold],
-        doc("How long trouble must last before it is announced, by its kind."),
+        OptionalKey[Hold], doc("How long trouble must last before it is announced, by its kind.")
     ] = UNSET
     settle: Annotated[
         OptionalKey[SettleDuration],
@@ -263,8 +251,7 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
         ),
     ]
     example: Annotated[
-        OptionalKey[Text],
-        doc("A message as it was announced in a case, for docs/reasons.md."),
+        OptionalKey[Text], doc("A message as it was announced in a case, for docs/reasons.md.")
     ] = UNSET
     remedy: Annotated[
         OptionalKey[dict[str, Remedy]],
@@ -278,12 +265,10 @@ class ReasonEntry(CatalogueStruct, frozen=True, kw_only=True):
         doc("What an operator does first, step by step, for docs/reasons.md."),
     ] = UNSET
     suppresses: Annotated[
-        list[Suppresses],
-        doc("The reasons that are suppressed while this one is out."),
+        list[Suppresses], doc("The reasons that are suppressed while this one is out.")
     ] = []
     on_path_of: Annotated[
-        list[OnPathOf],
-        doc("The subjects whose requests need what this reason is about."),
+        list[OnPathOf], doc("The subjects whose requests need what this reason is about.")
     ] = []
 
 
@@ -292,8 +277,7 @@ class CatalogueFile(CatalogueStruct, Generic[Entry], frozen=True, kw_only=True):
 
     reasons: Annotated[list[Entry], doc("In any order.")] = []
     subjects: Annotated[
-        list[SubjectEntry],
-        doc("What the reasons of this pack are about, beside the cluster."),
+        list[SubjectEntry], doc("What the reasons of this pack are about, beside the cluster.")
     ] = []
     kinds: Annotated[
         list[KindEntry], doc("The kinds that reasons with the probe `cel` read.")

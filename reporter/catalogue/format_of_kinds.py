@@ -21,6 +21,17 @@ def doc(description: str) -> Meta:
     return Meta(description=description)
 
 
+def matching(
+    pattern: str, is_: str, *, most: int | None = None, examples: list[str] | None = None
+) -> Meta:
+    """
+    Return the form that a text must have. *is_*: in words, for who writes another one.
+
+    *most*: the longest length.
+    """
+    return Meta(pattern=pattern, max_length=most, examples=examples, extra={"is": is_})
+
+
 class CatalogueStruct(
     Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab", gc=False
 ):
@@ -28,44 +39,29 @@ class CatalogueStruct(
 
 
 KindName = Annotated[
-    str,
-    Meta(
-        pattern=r"^[A-Z][A-Za-z0-9]*$",
-        max_length=63,
-        extra={"is": "a name in CamelCase, such as InferenceService"},
-    ),
+    str, matching(r"^[A-Z][A-Za-z0-9]*$", "a name in CamelCase, such as InferenceService", most=63)
 ]
 ResourceName = Annotated[
     str,
-    Meta(
-        pattern=r"^[a-z]([-a-z0-9]*[a-z0-9])?$",
-        max_length=63,
-        extra={"is": "a plural in small letters, such as inferenceservices"},
+    matching(
+        r"^[a-z]([-a-z0-9]*[a-z0-9])?$",
+        "a plural in small letters, such as inferenceservices",
+        most=63,
     ),
 ]
 GroupName = Annotated[
     str,
-    Meta(
-        pattern=r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$",
-        max_length=253,
-        extra={"is": "an API group, such as serving.kserve.io"},
+    matching(
+        r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$",
+        "an API group, such as serving.kserve.io",
+        most=253,
     ),
 ]
 VersionName = Annotated[
-    str,
-    Meta(
-        pattern=r"^v[0-9]+((alpha|beta)[0-9]+)?$",
-        max_length=63,
-        extra={"is": "a version, such as v1beta1"},
-    ),
+    str, matching(r"^v[0-9]+((alpha|beta)[0-9]+)?$", "a version, such as v1beta1", most=63)
 ]
 NamespaceName = Annotated[
-    str,
-    Meta(
-        pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
-        max_length=63,
-        extra={"is": "the name of a namespace"},
-    ),
+    str, matching(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "the name of a namespace", most=63)
 ]
 
 
@@ -83,8 +79,7 @@ class KindEntry(CatalogueStruct, frozen=True, kw_only=True):
     resource: Annotated[ResourceName, doc("The plural in the address of its objects.")]
     group: Annotated[GroupName, doc("Its API group. Absent: the core group.")] = ""
     version: Annotated[
-        OptionalKey[VersionName],
-        doc("Its version. Absent: the one that the API server prefers."),
+        OptionalKey[VersionName], doc("Its version. Absent: the one that the API server prefers.")
     ] = UNSET
     observes_generation: Annotated[
         bool,
@@ -92,8 +87,7 @@ class KindEntry(CatalogueStruct, frozen=True, kw_only=True):
     ] = True
     namespaced: Annotated[bool, doc("false for a kind without namespaces.")] = True
     namespace: Annotated[
-        OptionalKey[NamespaceName],
-        doc("The only namespace of which objects are read."),
+        OptionalKey[NamespaceName], doc("The only namespace of which objects are read.")
     ] = UNSET
     label_selector: Annotated[
         OptionalKey[Text], doc("Which objects are read, as for kubectl.")
@@ -103,10 +97,7 @@ class KindEntry(CatalogueStruct, frozen=True, kw_only=True):
     ] = UNSET
 
 
-Prefix = Annotated[
-    str,
-    Meta(pattern=r"^[a-z]+$", max_length=63, extra={"is": "a word in lower case"}),
-]
+Prefix = Annotated[str, matching(r"^[a-z]+$", "a word in lower case", most=63)]
 
 
 class SubjectEntry(CatalogueStruct, frozen=True, kw_only=True):
@@ -121,8 +112,7 @@ class SubjectEntry(CatalogueStruct, frozen=True, kw_only=True):
     ]
     about: Annotated[Text, doc("What a subject is, for docs/reasons.md.")]
     prefix: Annotated[
-        OptionalKey[Prefix],
-        doc("How its reasons begin. Absent: the kind in lower case."),
+        OptionalKey[Prefix], doc("How its reasons begin. Absent: the kind in lower case.")
     ] = UNSET
     plain: Annotated[
         bool,
@@ -141,12 +131,10 @@ class SubjectEntry(CatalogueStruct, frozen=True, kw_only=True):
     ] = NamespaceScope.ALL
     namespace_labels: Annotated[dict[str, str], doc("The labels that such a namespace has.")] = {}
     name_label: Annotated[
-        str,
-        doc("A label whose value is the subject's name. Absent: the object's name."),
+        str, doc("A label whose value is the subject's name. Absent: the object's name.")
     ] = ""
     namespace_label: Annotated[
-        str,
-        doc("A label whose value is the subject's namespace. Absent: that of the object."),
+        str, doc("A label whose value is the subject's namespace. Absent: that of the object.")
     ] = ""
     ended_conditions: Annotated[
         list[str],
@@ -154,6 +142,5 @@ class SubjectEntry(CatalogueStruct, frozen=True, kw_only=True):
     ] = []
     ended_phases: Annotated[list[str], doc("The same: values of its `status.phase`.")] = []
     needs: Annotated[
-        list[str],
-        doc("More kinds without which every reason about the subject is Unknown."),
+        list[str], doc("More kinds without which every reason about the subject is Unknown.")
     ] = []

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 from msgspec import Meta, field
 
 from reporter.catalogue.format import format_duration
-from reporter.catalogue.format_of_kinds import CatalogueStruct, Text, doc
+from reporter.catalogue.format_of_kinds import CatalogueStruct, Text, doc, matching
 from reporter.model.times import parse_units
 from reporter.scrape.samples import ScrapeResult
 
@@ -122,8 +122,7 @@ class PageNotation(CatalogueStruct, frozen=True, kw_only=True):
     result: Annotated[Word[ScrapeResult], doc("With unreadable: the class of the failure.")] = None
     page: Annotated[Word[str], doc("A recorded page of a model server.")] = None
     values: Annotated[
-        Word[dict[str, Word[Number]]],
-        doc("Numbers of the recorded page, by short name."),
+        Word[dict[str, Word[Number]]], doc("Numbers of the recorded page, by short name.")
     ] = None
     rates: Annotated[
         Word[dict[str, Word[Number]]], doc("How much each number grows in a second.")
@@ -284,18 +283,16 @@ def matches_line(line: str, expected: str) -> bool:
 DURATION_PATTERN = r"^(?=[0-9])([0-9]{1,6}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$"
 Moment = Annotated[
     str,
-    Meta(
-        pattern=DURATION_PATTERN,
-        examples=["90s", "5m", "1h30m"],
-        extra={"is": "a duration such as 90s, 5m or 1h30m"},
+    matching(
+        DURATION_PATTERN, "a duration such as 90s, 5m or 1h30m", examples=["90s", "5m", "1h30m"]
     ),
 ]
 Jump = Annotated[
     str,
-    Meta(
-        pattern=r"^-?(?=[0-9])([0-9]{1,6}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$",
+    matching(
+        r"^-?(?=[0-9])([0-9]{1,6}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$",
+        "a duration such as 5m, or -5m",
         examples=["90s", "-5m"],
-        extra={"is": "a duration such as 5m, or -5m"},
     ),
 ]
 ObjectChanges: TypeAlias = Annotated[
@@ -310,8 +307,7 @@ PageChanges: TypeAlias = Annotated[
     doc("What the metrics page of a Pod shows from then on, by `Pod NAMESPACE/NAME`."),
 ]
 ServedVersions: TypeAlias = Annotated[
-    dict[str, list[str] | None],
-    doc("The versions that are served, by CRD; null for none."),
+    dict[str, list[str] | None], doc("The versions that are served, by CRD; null for none.")
 ]
 
 
@@ -338,8 +334,7 @@ class Given(CatalogueStruct, frozen=True, kw_only=True):
     crds: ServedVersions = field(default_factory=dict)
     discovery: DiscoveryNotation | None = None
     watch: Annotated[
-        dict[str, str],
-        doc("The state of a watch by resource: open, lost, forbidden or unserved."),
+        dict[str, str], doc("The state of a watch by resource: open, lost, forbidden or unserved.")
     ] = field(default_factory=dict)
     silences: SilencesNotation | None = None
 
@@ -357,8 +352,7 @@ class Step(Given, frozen=True, kw_only=True):
         ),
     ] = None
     restart: Annotated[
-        Moment | None,
-        doc("The process is killed, and starts again after so long."),
+        Moment | None, doc("The process is killed, and starts again after so long.")
     ] = None
     clock: Annotated[Jump | None, doc("The clock is set forward by so much, or back.")] = None
 
@@ -371,12 +365,10 @@ class Story(CatalogueStruct, frozen=True, kw_only=True):
     why: Annotated[Text, doc("What it shows, in a sentence.")]
     of: Annotated[list[str], Meta(description="The reasons that it is about.", min_length=1)]
     overlay: Annotated[
-        dict[str, Any] | None,
-        doc("An overlay of the catalogue, for this story alone."),
+        dict[str, Any] | None, doc("An overlay of the catalogue, for this story alone.")
     ] = None
     packs: Annotated[
-        list[str] | None,
-        doc("The packs of the catalogue; those under test unless given."),
+        list[str] | None, doc("The packs of the catalogue; those under test unless given.")
     ] = None
     flags: Annotated[
         dict[str, str | int | float | bool],
@@ -399,13 +391,11 @@ class Story(CatalogueStruct, frozen=True, kw_only=True):
             description="The status at some times, one line for each subject that is compared.",
         ),
     ] = None
-    notes: Annotated[
-        list[str],
-        doc("What the log and /status ask to set right, at the end."),
-    ] = field(default_factory=list)
+    notes: Annotated[list[str], doc("What the log and /status ask to set right, at the end.")] = (
+        field(default_factory=list)
+    )
     until: Annotated[
-        Moment | None,
-        doc("When it ends; 15 minutes after the last step unless given."),
+        Moment | None, doc("When it ends; 15 minutes after the last step unless given.")
     ] = None
     real: Annotated[
         bool, doc("For the tests of this program: it is replayed on a cluster too.")
