@@ -11,16 +11,9 @@ from reporter import PROGRAM_NAME
 from reporter.cli import command
 from reporter.cli.asking import ExitCode, Terminal, run_asking
 from reporter.cli.configuration import load_configuration
-from reporter.cli.silence_changes import (
-    annotations,
-    apply_to_file,
-    apply_to_object,
-    file_entry,
-    run_expire,
-)
+from reporter.cli.silence_changes import SilenceWriter, annotations, file_entry, run_expire
 from reporter.cli.silence_list import ListFormat, run_list
 from reporter.cli.source_arguments import parse_target
-from reporter.cli.sources import ClusterAccess
 from reporter.evaluation.silencing import check_silence, parse_until
 from reporter.model.enums import Layer
 from reporter.model.silences import SilenceState, SilenceText
@@ -77,9 +70,9 @@ def _run_silence(arguments: Arguments, environ: Mapping[str, str]) -> int:
     )
     is_for_file = _is_for_file(arguments, target)
     if arguments.is_set("apply"):
-        access = ClusterAccess(arguments, environ, Clock())
-        apply = apply_to_file if is_for_file else apply_to_object
-        return run_asking(apply(arguments, text, settings, terminal, access), terminal)
+        writer = SilenceWriter(arguments, settings, terminal, environ)
+        apply = writer.apply_to_file if is_for_file else writer.apply_to_object
+        return run_asking(apply(text), terminal)
     manifest = {"silences": [file_entry(text)]} if is_for_file else annotations(text)
     terminal.print(yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True).rstrip())
     return ExitCode.MET
