@@ -125,16 +125,12 @@ def _command_section(name: str, command: Command) -> str:
     if command.settings:
         taken = {flag.group for flag in FLAGS if flag.name in command.settings}
         links = ", ".join(
-            f"[{each.value}](flags.md#{_anchor(each.value)})"
+            f"[{each.value}](flags.md#{each.value.lower().replace(' ', '-')})"
             for each in FlagGroup
             if each in taken
         )
         parts.append(f"Also flags of: {links}.")
     return "\n\n".join(parts) + "\n"
-
-
-def _anchor(heading: str) -> str:
-    return heading.lower().replace(" ", "-")
 
 
 def render_variables() -> str:

@@ -302,12 +302,5 @@ def _reasons(text: str) -> list[str]:
 
 def _describe(fields: Mapping[str, str]) -> str:
     """Return a silence in words: its reasons, its end, who wrote it and why."""
-    return " ".join(_words(fields))
-
-
-def _words(fields: Mapping[str, str]) -> Iterator[str]:
-    for word, name in (("", "reasons"), ("until", "until"), ("by", "by")):
-        if fields.get(name):
-            yield f"{word} {fields[name]}".strip()
-    if fields.get("why"):
-        yield f"({fields['why']})"
+    forms = {"reasons": "{}", "until": "until {}", "by": "by {}", "why": "({})"}
+    return " ".join(form.format(fields[name]) for name, form in forms.items() if fields.get(name))
