@@ -1,7 +1,6 @@
 """Builds the parts of the process, wires them and runs them until a signal stops it."""
 
 import asyncio
-import logging
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -62,8 +61,6 @@ from reporter.status.roll_up_patches import RollUpPatches
 from reporter.status.status_page import ProcessInfo, StatusPage
 from reporter.status.whole_status import StateHistory
 
-
-logger = logging.getLogger("reporter")
 
 LoadFunc: TypeAlias = Callable[[], Catalogue]
 

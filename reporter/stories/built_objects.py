@@ -247,14 +247,6 @@ def build_deployment(
 
 
 # --------------------------------------------------------------------
-# Build the objects of a model from the short notation of a story.
-
-
-# --------------------------------------------------------------------
-# Workspaces and model pods of a story, built from its short notation.
-
-
-# --------------------------------------------------------------------
 # Build the Workspaces of an InferenceSet and their pods.
 
 
