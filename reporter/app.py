@@ -291,10 +291,8 @@ class Reporter:
 
     def _wire_mirror(self) -> None:
         """Write each Event about an InferenceSet beside it as well."""
-        sink, count = (
-            EventClient(self._api, self._settings.instance),
-            self.metrics.count_mirror_write,
-        )
+        sink = EventClient(self._api, self._settings.instance)
+        count = self.metrics.count_mirror_write
         plan = MirrorPlan(
             self._announcements,
             partial(involved_beside, self._store.snapshot, self._store.served_version),
@@ -304,10 +302,8 @@ class Reporter:
         self._writers["Event mirror"] = self._make_writer(plan, events.write)
 
     def _find_unread(self) -> Mapping[str, UnreadKind]:
-        found, why = (
-            self._unread_kinds.find(now=self._clock.now()),
-            self._announcements.unread_events,
-        )
+        found = self._unread_kinds.find(now=self._clock.now())
+        why = self._announcements.unread_events
         return {**found, EVENTS: UnreadKind(why)} if why else found
 
     def _wire_server(self) -> None:

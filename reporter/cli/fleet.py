@@ -126,10 +126,8 @@ class _Printer:
             self._changes.print_text("\n".join(self._lines(document, answer.raw)), answer.raw)
 
     def _print_table(self, document: FleetDocument) -> None:
-        rows, is_first = (
-            [*fleet_table.fleet_rows(document, wide=self._wide)],
-            self._changes.is_first,
-        )
+        rows = [*fleet_table.fleet_rows(document, wide=self._wide)]
+        is_first = self._changes.is_first
         self._changes.print_rows(rows)
         if is_first and not rows:
             self._terminal.note("the hub answers for no cluster")
