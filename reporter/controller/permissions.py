@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reporter.catalogue.entries import Catalogue, CatalogueEntry, ProbeSpec
 from reporter.controller.coverage import describe_purpose, subject_kinds
-from reporter.controller.scrape_config import reading_reasons, scraping_reasons
+from reporter.controller.scrape_config import build_scrapes, scraping_reasons
 from reporter.controller.store_kind import find_store_kind
 from reporter.evaluation.registry import SPECS
 from reporter.kinds.core import NAMESPACES
@@ -199,7 +199,7 @@ def permissions_for(
         writes_events=not settings.dry_run,
         sources=settings.sources,
         mode=mode,
-        scraping=reading_reasons(catalogue, SPECS, settings.flag_texts),
+        scraping=tuple(build_scrapes(catalogue, SPECS, settings.flag_texts)),
         status_objects=settings.status_objects,
         mirror_events=settings.mirror_events,
         store=find_store_kind(settings),

@@ -31,15 +31,6 @@ def scraping_reasons(catalogue: Catalogue, specs: Mapping[str, ProbeSpec]) -> tu
     return tuple(e.reason for e in evaluated if specs[e.probe].scrape is not None)
 
 
-def reading_reasons(
-    catalogue: Catalogue, specs: Mapping[str, ProbeSpec], flags: Mapping[str, str]
-) -> tuple[Reason, ...]:
-    """
-    Return the evaluated reasons that read metrics pages with these *flags*, which are values by name.
-    """
-    return tuple(_build_scrapes(catalogue, specs, flags))
-
-
 def find_scrapes(
     catalogue: Catalogue, specs: Mapping[str, ProbeSpec], flags: Mapping[str, str]
 ) -> dict[str, Scrape]:
@@ -49,7 +40,7 @@ def find_scrapes(
     They are by the name of their history: a reason, or what several reasons share.
     *flags*: values by name.
     """
-    return share_histories(_build_scrapes(catalogue, specs, flags))
+    return share_histories(build_scrapes(catalogue, specs, flags))
 
 
 def renew_scrapes(
@@ -74,15 +65,18 @@ def _parameters_by_history(
     catalogue: Catalogue, specs: Mapping[str, ProbeSpec], flags: Mapping[str, str]
 ) -> Mapping[str, Mapping[Reason, Any]]:
     found: dict[str, dict[Reason, Any]] = {}
-    for reason, scrape in _build_scrapes(catalogue, specs, flags).items():
+    for reason, scrape in build_scrapes(catalogue, specs, flags).items():
         entry = catalogue[reason]
         found.setdefault(scrape.history or reason, {})[reason] = (entry.probe, entry.parameters)
     return found
 
 
-def _build_scrapes(
+def build_scrapes(
     catalogue: Catalogue, specs: Mapping[str, ProbeSpec], flags: Mapping[str, str]
 ) -> dict[Reason, Scrape]:
+    """
+    Build the scrape of each evaluated reason that reads metrics pages with these *flags*: values by name.
+    """
     entries = (catalogue[reason] for reason in scraping_reasons(catalogue, specs))
     return {
         entry.reason: scrape
