@@ -13,10 +13,13 @@ import re
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from datetime import timedelta
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Self
+from urllib.parse import urlencode
 
 import aiohttp
+from yarl import URL
 
 from reporter.kinds.core import Pod
 from reporter.kube.client import RestClient
@@ -82,6 +85,11 @@ ACCEPT = "text/plain;version=0.0.4"
 """The classic text format: OpenMetrics names some families differently."""
 
 METRICS_PATH = "/metrics"
+
+SELECTING_PATH = "/metrics/"
+"""
+The path at which vLLM has the handler of prometheus_client, see `reporter.scrape.selection`.
+"""
 
 _DNS_NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]|\.[a-z0-9]){0,252}")
 """
@@ -154,14 +162,18 @@ class DirectFetcher:
     async def __aexit__(self, *_: object) -> None:
         await self._session.close()
 
-    async def fetch(self, pod: Pod, port: int, last_outcome: LastOutcome) -> FetchedPage:
+    async def fetch(
+        self, pod: Pod, port: int, last_outcome: LastOutcome, names: tuple[str, ...] = ()
+    ) -> FetchedPage:
         """
         Return the page at the pod's address. Raise ScrapeError, with BARRED for a forbidden address.
+
+        *names*: the samples to ask for, if the whole page is not needed.
         """
         address = pod.status.pod_ip or ""
         if not self._is_allowed(address):
             raise ScrapeError(ScrapeResult.BARRED, "its address is not one that a pod can have")
-        url = f"http://{format_url_host(address)}:{port}{METRICS_PATH}"
+        url = URL(f"http://{format_url_host(address)}:{port}{_target(names)}", encoded=True)
         large_page_slots = self._large_page_slots[last_outcome is LastOutcome.SUCCEEDED]
         first = last_outcome is LastOutcome.NEW
         timeout = self._first_timeout if first else self._later_timeout
@@ -182,9 +194,11 @@ class ProxyFetcher:
     def __init__(self, api: RestClient) -> None:
         self._api = api
 
-    async def fetch(self, pod: Pod, port: int, _: LastOutcome) -> FetchedPage:
+    async def fetch(
+        self, pod: Pod, port: int, _: LastOutcome, _names: tuple[str, ...] = ()
+    ) -> FetchedPage:
         """
-        Return the page from the API server. Raise ScrapeError, with FORBIDDEN if that refuses.
+        Return the whole page from the API server. Raise ScrapeError, with FORBIDDEN if that refuses.
         """
         meta = pod.metadata
         if not (_DNS_NAME.fullmatch(meta.namespace) and _DNS_NAME.fullmatch(meta.name)):
@@ -211,6 +225,13 @@ class ProxyFetcher:
             result = ScrapeResult.UNUSABLE if unusable else ScrapeResult.FAILED
             raise ScrapeError(result, f"through the API server: {err.why}") from err
         return FetchedPage(response.body)
+
+
+@lru_cache(maxsize=64)
+def _target(names: tuple[str, ...]) -> str:
+    """Return the path and the query for the whole page, or for the samples of these names."""
+    query = urlencode([("name[]", name) for name in names])
+    return f"{SELECTING_PATH}?{query}" if query else METRICS_PATH
 
 
 def _check_response(response: aiohttp.ClientResponse) -> None:
