@@ -22,6 +22,9 @@ smallest chunks, of 2 KiB, has 2,048, and comes in some 2,900 packets of 1,448 b
 one by one: 5,000 parts.
 """
 
+RECEIVED_BYTES = 64 * 1024
+"""The bytes of a page that are received at once."""
+
 MAX_LINE_BYTES = 8192
 
 MAX_SAMPLES = 1000

@@ -134,10 +134,8 @@ class Scraper:
         """Read pages when they are due, and look for new ones, until the task is cancelled."""
         review_access = partial(review_proxy_access, self._api)
         proxy = ProxyFetcher(self._api)
-        async with (
-            DirectFetcher(is_allowed=self._config.is_allowed) as direct,
-            asyncio.TaskGroup() as tasks,
-        ):
+        direct = DirectFetcher(is_allowed=self._config.is_allowed)
+        async with asyncio.TaskGroup() as tasks:
             paths = PathSelector(
                 self._config.mode,
                 direct,
