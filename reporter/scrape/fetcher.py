@@ -89,9 +89,7 @@ _CONNECT_TIMEOUT = limits.CONNECT_TIMEOUT.total_seconds()
 METRICS_PATH = "/metrics"
 
 SELECTING_PATH = "/metrics/"
-"""
-The path at which vLLM has the handler of prometheus_client, see `reporter.scrape.selection`.
-"""
+"""The path at which vLLM has the handler of prometheus_client, see `reporter.scrape.selection`."""
 
 _DNS_NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]|\.[a-z0-9]){0,252}")
 """
@@ -224,9 +222,7 @@ def _target(names: tuple[str, ...]) -> str:
 
 
 class _Waits(NamedTuple):
-    """
-    The time that is left for a page. *silence*: seconds in which it may send nothing.
-    """
+    """The time that is left for a page. *silence*: seconds in which it may send nothing."""
 
     timeout: asyncio.Timeout
     silence: float

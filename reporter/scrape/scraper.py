@@ -30,7 +30,7 @@ from reporter.scrape.samples import (
 )
 from reporter.scrape.schedule import LastOutcome, ScrapeSchedule, ScrapeSlot, offset
 from reporter.scrape.scrapes import MetricsPage, Scrape
-from reporter.scrape.selection import ANSWERED, Content, WantedContent
+from reporter.scrape.selection import ANSWERED, PageContent, WantedContent
 from reporter.scrape.turns import ScrapeTurns, Turn
 from reporter.settings import ScrapeMode
 
@@ -243,7 +243,7 @@ class Scraper:
         slot: ScrapeSlot,
         path: ScrapePath,
         scrapes: Mapping[str, Scrape],
-    ) -> Content:
+    ) -> PageContent:
         """
         Return what is wanted of a page, by names where its server selects. Raise ScrapeError.
 
@@ -251,14 +251,14 @@ class Scraper:
         """
         selection, wanted = slot.selection, WantedContent.of(scrapes.values())
 
-        async def read(names: tuple[str, ...] = ()) -> tuple[Content, int]:
+        async def read(names: tuple[str, ...] = ()) -> tuple[PageContent, int]:
             fetch = paths.fetch(pod, slot.page.port, slot.last_outcome, path, names)
             async with await fetch as body:
                 steps = parse_page(body, wanted.families, wanted.prefixes)
                 return await parse_in_steps(steps, self._parsing), len(body)
 
         may_select = path is ScrapePath.DIRECT and slot.last_outcome is LastOutcome.SUCCEEDED
-        by_names: Content | None = None
+        by_names: PageContent | None = None
         if names := selection.choose_names(wanted, may_select=may_select):
             try:
                 by_names, _ = await read(names)

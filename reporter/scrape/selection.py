@@ -24,7 +24,7 @@ from reporter.scrape.samples import ScrapeResult
 from reporter.scrape.scrapes import Scrape
 
 
-Content: TypeAlias = MetricsContent | MalformedExposition
+PageContent: TypeAlias = MetricsContent | MalformedExposition
 
 ANSWERED = frozenset({ScrapeResult.FAILED, ScrapeResult.UNUSABLE})
 """The results after which the whole page is read at once: the server is there, and may not select."""
@@ -70,12 +70,12 @@ class PageSelection(Struct):
         self.left -= 1
         return sample_names(wanted.families)
 
-    def is_complete(self, by_names: Content) -> bool:
+    def is_complete(self, by_names: PageContent) -> bool:
         """Return whether a page by names has each family that the last whole one had."""
         return self.present <= find_present(by_names)
 
     def record_whole(
-        self, page: Content, by_names: Content | None, *, size: int, share: float
+        self, page: PageContent, by_names: PageContent | None, *, size: int, share: float
     ) -> None:
         """
         Learn from a whole page of *size* bytes whether it may be read by names.
@@ -99,7 +99,7 @@ class PageSelection(Struct):
         self.left = -PAGES_BETWEEN_WHOLE
 
 
-def find_present(page: Content) -> frozenset[str]:
+def find_present(page: PageContent) -> frozenset[str]:
     """Return the families of a page that have samples which can be read."""
     if isinstance(page, MalformedExposition):
         return frozenset()

@@ -1,4 +1,4 @@
-"""How much of a page is read: all of it, or the wanted samples by their names."""
+"""The part of a page that is read: all of it, or the wanted samples by their names."""
 
 import pytest
 
