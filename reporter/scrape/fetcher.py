@@ -157,7 +157,7 @@ class DirectFetcher:
         host = format_url_host(address)
         request = f"GET {_target(names)} HTTP/1.1\r\nHost: {host}:{port}\r\n{self._headers}"
         slots = self._large_page_slots[last_outcome is LastOutcome.SUCCEEDED]
-        silence = self._first_timeout if last_outcome is LastOutcome.NEW else self._timeout
+        silence = self._first_timeout if last_outcome is LastOutcome.NEW else None
         loop, is_connected = asyncio.get_running_loop(), False
         ends_at = loop.time() + self._timeout
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
@@ -168,7 +168,7 @@ class DirectFetcher:
                     await loop.sock_connect(connection, (address, port))
                     is_connected = True
                     waits = _Waits(timeout, silence, ends_at)
-                    waits.extend()
+                    waits.begin()
                     await loop.sock_sendall(connection, request.encode())
                     return await _receive(connection, waits, slots)
         except (OSError, MalformedResponseError) as err:
@@ -222,16 +222,25 @@ def _target(names: tuple[str, ...]) -> str:
 
 
 class _Waits(NamedTuple):
-    """The time that is left for a page. *silence*: seconds in which it may send nothing."""
+    """
+    The time that is left for a page. *silence*: seconds in which it may send nothing, if that is less.
+    """
 
     timeout: asyncio.Timeout
-    silence: float
+    silence: float | None
     ends_at: float
+
+    def begin(self) -> None:
+        """Wait for the response."""
+        self.timeout.reschedule(self.ends_at)
+        self.extend()
 
     def extend(self) -> None:
         """Wait for the next bytes, but not longer than for the whole page."""
-        now = asyncio.get_running_loop().time()
-        self.timeout.reschedule(min(now + self.silence, self.ends_at))
+        # Most pages come at once, and each timer costs as much as a line of the page.
+        if self.silence is not None:
+            now = asyncio.get_running_loop().time()
+            self.timeout.reschedule(min(now + self.silence, self.ends_at))
 
     def extend_to_end(self) -> None:
         """Wait as long as for the whole page."""
