@@ -1,7 +1,7 @@
 """
 The choice between the whole metrics page of a pod and the wanted samples alone. Pure.
 
-A page of vLLM has some 90 KiB, of which 4 are wanted. The handler of prometheus_client responds with the
+A page of vLLM has some 90 KiB, of which 2 are wanted. The handler of prometheus_client responds with the
 samples that the parameters ``name[]`` name, and vLLM has it at ``/metrics/``. At ``/metrics`` another
 one is before it, which ignores them (vllm/entrypoints/serve/instrumentator/metrics.py;
 https://github.com/vllm-project/vllm/issues/53140).
