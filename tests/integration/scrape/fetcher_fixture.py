@@ -36,8 +36,7 @@ def port_of(server) -> int:
 
 @asynccontextmanager
 async def reading_directly(port: int, **how):
-    async with DirectFetcher(**how) as fetcher:
-        yield AtPort(fetcher, port)
+    yield AtPort(DirectFetcher(**how), port)
 
 
 def a_pod_page(body: bytes = PAGE, status: int = 200, **headers) -> web.Response:

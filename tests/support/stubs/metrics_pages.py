@@ -57,24 +57,39 @@ def vllm(*, engines: int = 2) -> bytes:
     """
     A page as large as vLLM's: 16 histograms with 22 buckets for each engine, some 90 KiB with two.
     """
+    return whole(vllm_registry(engines=engines))
+
+
+def vllm_registry(*, engines: int = 2) -> CollectorRegistry:
+    """The registry of which `vllm` is the page."""
     histograms = (*_HISTOGRAMS, *(f"request_histogram_{number}" for number in range(9)))
-    return _engine_page(
+    return _engine_registry(
         "microsoft/phi-4-mini-instruct", engines=engines, histograms=histograms, buckets=_BUCKETS
     )
 
 
+def whole(registry: CollectorRegistry) -> bytes:
+    """The page of everything in a registry."""
+    return generate_latest(registry)
+
+
+def select(registry: CollectorRegistry, names: Sequence[str]) -> bytes:
+    """The page by names, as the handler of prometheus_client makes it."""
+    return generate_latest(registry.restricted_registry(names))
+
+
 def engine(model: str = "qwen", *, engines: int = 1) -> bytes:
     """The page of vLLM, on which the gauges of the download are still present and zero."""
-    return _engine_page(model, engines=engines, histograms=_HISTOGRAMS)
+    return generate_latest(_engine_registry(model, engines=engines, histograms=_HISTOGRAMS))
 
 
-def _engine_page(
+def _engine_registry(
     model: str,
     *,
     engines: int,
     histograms: Iterable[str],
     buckets: Sequence[float] = Histogram.DEFAULT_BUCKETS,
-) -> bytes:
+) -> CollectorRegistry:
     registry = CollectorRegistry()
     labels = ("model_name", "engine")
     series = [(model, str(number)) for number in range(engines)]
@@ -94,7 +109,7 @@ def _engine_page(
             histogram.labels(*each).observe(0.2)
     _requests(registry)
     _download(registry, 0.0, 0.0)
-    return generate_latest(registry)
+    return registry
 
 
 def _requests(registry: CollectorRegistry) -> None:
