@@ -33,6 +33,10 @@ IMAGE ?= $(if $(REGISTRY),$(REGISTRY)/)productionstack-status-reporter:$(VERSION
 CONTAINER_TOOL ?= $(shell for tool in docker podman buildah; do \
   $$tool info >/dev/null 2>&1 && echo $$tool && break; done)
 IMAGE_FLAGS ?=
+REVISION ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+# Two builds of one commit on one base are one image. Docker takes the time as an argument, the others as a flag.
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+SAME_TIME = $(if $(filter docker,$(notdir $(CONTAINER_TOOL))),--build-arg SOURCE_DATE_EPOCH=,--timestamp )$(SOURCE_DATE_EPOCH)
 needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
   { echo "No docker, podman or buildah that works; name one with CONTAINER_TOOL=…"; exit 1; }
 
@@ -41,7 +45,7 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
   test-faults e2e e2e-controllers record record-engines e2e-hub e2e-node e2e-node-quick e2e-node-suite e2e-kind test-image \
   check unit controlplane browser lua shells screenshot \
   bench bench-quick \
-  image image-push chart wheel krew registry release-notes release-check lock audit soak clean \
+  image image-push scan base-digest chart wheel krew registry release-notes release-check lock audit soak clean \
   quick-apiload quick-storm quick-scraping quick-status quick-job-status quick-store quick-cel
 
 help: ## show this list
@@ -225,8 +229,20 @@ quick-cel:
 
 image: ## build the image, as IMAGE=… or for REGISTRY=…, with docker, podman or buildah
 	$(call needs-container-tool)
-	$(CONTAINER_TOOL) build $(IMAGE_FLAGS) --build-arg VERSION=$(VERSION) \
-	  --build-arg REVISION=$$(git rev-parse HEAD 2>/dev/null || echo unknown) --tag $(IMAGE) .
+	$(CONTAINER_TOOL) build $(IMAGE_FLAGS) $(SAME_TIME) --build-arg VERSION=$(VERSION) \
+	  --build-arg REVISION=$(REVISION) --tag $(IMAGE) .
+
+GRYPE ?= grype
+# A hole for which there is no fix yet cannot be closed here, so it fails nothing.
+SCAN_FLAGS ?= --only-fixed --fail-on=high
+
+scan: ## known holes in the built image, those of Debian and Python too (needs grype, and docker or podman)
+	$(call needs-container-tool)
+	$(GRYPE) $(SCAN_FLAGS) $(notdir $(CONTAINER_TOOL)):$(IMAGE)
+
+base-digest: # name another digest of the base in the Dockerfile: DIGEST=sha256:…
+	@printf %s "$$DIGEST" | grep -qxE 'sha256:[0-9a-f]{64}' || { echo "DIGEST=sha256:… is needed" >&2; exit 1; }
+	sed -i "s|^\(ARG BASE=[^@]*\)@.*|\1@$$DIGEST|" Dockerfile
 
 image-push: ## push it to where REGISTRY=… or IMAGE=… says
 	$(call needs-container-tool)
