@@ -295,13 +295,13 @@ test-image: $(STAMP) ## build the image from nothing and run it on the real cont
 	@$(BIN)/python -m e2e.controlplane --quiet
 	IMAGE_REQUIRED=1 CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/image -m "" -s
 
-UV := uv pip compile --generate-hashes --universal --python-version 3.11 --no-header --no-annotate \
-  --no-emit-index-url
+# Each file begins with its command, which Renovate runs, so words are such as its manager pip-compile takes.
+UV := uv pip compile --generate-hashes --universal --python-version=3.11
 
 lock: ## renew the lock files (needs uv)
-	$(UV) --extra cel --group dev pyproject.toml --output-file requirements.lock
-	$(UV) --extra cel --constraint requirements.lock pyproject.toml --output-file requirements.run.lock
-	$(UV) --constraint requirements.lock --group build --output-file requirements.build.lock
+	$(UV) --extra=cel --group=dev pyproject.toml --output-file=requirements.lock
+	$(UV) --extra=cel --constraint=requirements.lock pyproject.toml --output-file=requirements.run.lock
+	$(UV) --constraint=requirements.lock --group=build --output-file=requirements.build.lock
 
 # Such as --vulnerability-service=osv, which asks osv.dev instead of pypi.org.
 AUDIT_FLAGS ?=
