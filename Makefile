@@ -254,13 +254,21 @@ HELM ?= helm
 registry: # print the registry that the chart names
 	@echo $(REGISTRY)
 
+# What Artifact Hub shows of a chart, besides the annotations in its Chart.yaml.
+annotated = s!^annotations:$$!&\n  artifacthub.io/$(1)!
+images = images: |\n    - name: productionstack-status-reporter\n      image: $(REGISTRY)/productionstack-status-reporter:$(VERSION)
+links = links: |\n    - name: Report a vulnerability\n      url: $(HOMEPAGE)/security/advisories/new
+
 chart: ## package the charts into dist/, with REGISTRY=… of their image and HOMEPAGE=… of their runbooks
 	@test -n "$(REGISTRY)" || { echo "Name the registry of the image with REGISTRY=…"; exit 1; }
 	rm -rf $(DIST)
 	mkdir -p $(DIST)/work
 	cp -R $(CHARTS) $(DIST)/work/
 	sed -i '/^image:/,/^[a-z]/s|^  registry: ".*"$$|  registry: "$(REGISTRY)"|' $(DIST)/work/*/values.yaml
-	$(if $(HOMEPAGE),sed -i -e '/^home: /d' -e '$$a home: $(HOMEPAGE)' $(DIST)/work/*/Chart.yaml)
+	$(if $(HOMEPAGE),sed -i -e '/^home: /d' -e '$$a home: $(HOMEPAGE)' -e '$(call annotated,$(links))' $(DIST)/work/*/Chart.yaml)
+	for values in $$(grep -l '^image:' $(DIST)/work/*/values.yaml); do \
+	  sed -i '$(call annotated,$(images))' "$${values%values.yaml}Chart.yaml" || exit 1; \
+	done
 	for chart in $(DIST)/work/*; do $(HELM) package $$chart --destination $(DIST) || exit 1; done
 	rm -rf $(DIST)/work
 
