@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -24,10 +25,11 @@ def test_a_second_build_in_another_checkout_is_the_same_image(
         _copy(building.ROOT / name, checkout / name)
     (tmp_path / "storage").mkdir()
     second = Storage(tmp_path / "storage")
-    words = (
-        f"REVISION={_git('rev-parse', 'HEAD')}",
-        f"SOURCE_DATE_EPOCH={_git('log', '-1', '--format=%ct')}",
-    )
+    made = storage.inspect(IMAGE)["OCIv1"]
+    revision = made["config"]["Labels"]["org.opencontainers.image.revision"]
+    time = _commit_time(revision)
+    assert datetime.fromisoformat(made["created"]) == datetime.fromtimestamp(time, UTC)
+    words = (f"REVISION={revision}", f"SOURCE_DATE_EPOCH={time}")
     building.build(second, checkout, *words)
     differences = {*storage.contents(IMAGE)} ^ {*second.contents(IMAGE)}
     assert sorted(differences) == []
@@ -45,7 +47,7 @@ def _copy(source: Path, target: Path) -> None:
         path.chmod(PRIVATE_FOLDER if path.is_dir() else PRIVATE_FILE)
 
 
-def _git(*words: str) -> str:
-    command = ["git", *words]
+def _commit_time(revision: str) -> int:
+    command = ["git", "log", "-1", "--format=%ct", revision]
     done = subprocess.run(command, cwd=building.ROOT, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
+    return int(done.stdout)
