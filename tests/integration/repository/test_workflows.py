@@ -173,6 +173,19 @@ def test_notes_of_a_release_are_its_section_of_the_changelog(tmp_path: Path):
     assert done.stdout.split() == ["###", "Added", "-", "That."]
 
 
+def test_the_version_of_the_program_can_be_released():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    done = subprocess.run(
+        ["make", "--silent", "release-check", f"TAG=v{version}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_notes_of_a_version_without_a_section_are_refused(tmp_path: Path):
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## [0.2.0]\n\n## [0.1.0]\n\n- This.\n")
     done = subprocess.run(
