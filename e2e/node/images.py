@@ -19,10 +19,6 @@ KEPT = 2
 """Archives of an image on a machine: those that were made last."""
 
 _ROOT = base.DOCKERFILE.parent
-_SOURCES = (
-    *("Dockerfile", "Makefile", "pyproject.toml", "README.md", "LICENSE", "catalogue", "reporter"),
-    *("requirements.build.lock", "requirements.run.lock", "e2e/image/drop_unused.py"),
-)
 _CONTAINERFILE = """\
 FROM scratch
 COPY workload /workload
@@ -52,7 +48,7 @@ def reporter() -> Path:
     """Return the archive of our image, built from the Dockerfile. The first call takes a minute."""
     files = [
         file
-        for source in _SOURCES
+        for source in building.SOURCES
         for file in _files(_ROOT / source)
         if "__pycache__" not in file.parts
     ]

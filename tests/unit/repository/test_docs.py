@@ -26,6 +26,10 @@ PAGES = sorted(
 WALK_ROW = re.compile(r"^\| \d+ \| \[[^\]]+\]\(([^)]+)\) \| `(\w+)` \|", re.MULTILINE)
 NAME_OF = re.compile(r"`(\w+)` of \[[^\]]+\]\(([^)]+\.py)\)")
 LINK = re.compile(r"\]\(<?([^)\s>]+)>?(?: \"[^\"]*\")?\)")
+PRIVATE_FORM = "../../security/advisories/new"
+"""
+The form of the repository itself, as GitHub resolves it from a file at OWNER/NAME/blob/BRANCH, of any fork.
+"""
 
 
 @pytest.mark.parametrize("name", RENDERERS)
@@ -70,6 +74,12 @@ def test_every_relative_link_leads_somewhere(page):
     assert not wrong
 
 
+def test_vulnerabilities_are_reported_by_the_private_form_of_whichever_repository_it_is():
+    text = (ROOT / "SECURITY.md").read_text("utf-8")
+    section = text.partition("## Reporting a vulnerability")[2].partition("\n## ")[0]
+    assert LINK.findall(section) == [PRIVATE_FORM, "CHANGELOG.md"]
+
+
 def test_a_broken_link_and_a_broken_anchor_are_noticed():
     assert _exists(Path("README.md"), "docs/metrics.md#labels")
     assert not _exists(Path("README.md"), "docs/metrics.md#colours")
@@ -99,7 +109,7 @@ def test_the_readme_is_short():
 
 def _relative_links(text: str) -> Iterator[str]:
     for link in LINK.findall(CODE_BLOCK.sub("", text)):
-        if not re.match(r"[a-z]+:", link):
+        if not re.match(r"[a-z]+:", link) and link != PRIVATE_FORM:
             yield link
 
 
