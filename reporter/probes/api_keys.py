@@ -20,7 +20,7 @@ from reporter.kinds.objects import namespace_key
 from reporter.model.enums import TroubleKind
 from reporter.model.redact import REMOVED
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeRequest, crds_of, one_verdict
 from reporter.resources import check_result
 from reporter.resources.check_result import CheckResult
 from reporter.resources.conditions import (
@@ -149,7 +149,7 @@ PROBE = Probe(
         required_kinds=(API_KEYS,),
         consulted_kinds=(ENVOY_FILTERS,),
         optional_kinds=(NAMESPACES,),
-        required_crds=lambda _: frozenset({API_KEYS.group_resource}),
+        required_crds=crds_of(API_KEYS),
     ),
     evaluate,
 )

@@ -17,7 +17,7 @@ from reporter.kinds.objects import GATEWAY_NAME_LABEL, namespace_key
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import abbreviate_list, sanitize, truncate_bytes
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeRequest, crds_of, one_verdict
 from reporter.resources import check_result
 from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.conditions import absence_of, exclude_deleting, object_trouble
@@ -135,7 +135,7 @@ PROBE = Probe(
         required_kinds=(ENVOY_FILTERS, GATEWAYS),
         consulted_kinds=(HTTP_ROUTES,),
         optional_kinds=(NAMESPACES,),
-        required_crds=lambda _: frozenset({ENVOY_FILTERS.group_resource, GATEWAYS.group_resource}),
+        required_crds=crds_of(ENVOY_FILTERS, GATEWAYS),
     ),
     evaluate,
 )

@@ -15,7 +15,7 @@ from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES
 from reporter.kinds.objects import Condition, find_condition
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import NoParameters, Probe, ProbeRequest, crds_of, one_verdict
 from reporter.resources import conditions, inference_sets
 from reporter.resources.check_result import CheckResult, limit_to
 from reporter.resources.machines import TRANSIENT_REASONS
@@ -97,9 +97,7 @@ PROBE = Probe(
         cause_codes=frozenset({"Contradicted"}),
         required_kinds=(INFERENCE_SETS, WORKSPACES, PODS),
         optional_kinds=(NAMESPACES,),
-        required_crds=lambda _: frozenset(
-            {INFERENCE_SETS.group_resource, WORKSPACES.group_resource}
-        ),
+        required_crds=crds_of(INFERENCE_SETS, WORKSPACES),
         pauses_at_zero_replicas=True,
     ),
     evaluate,

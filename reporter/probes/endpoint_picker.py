@@ -15,7 +15,7 @@ from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.kinds.objects import ENDPOINT_PICKER_SUFFIX, inference_set_key, workload_key
 from reporter.model.enums import TroubleKind
 from reporter.model.subjects import Subject
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import NoParameters, Probe, ProbeRequest, crds_of, one_verdict
 from reporter.resources.check_result import CheckResult, limit_to
 from reporter.resources.conditions import absence_of, exclude_deleting
 from reporter.resources.deployments import (
@@ -154,9 +154,7 @@ PROBE = Probe(
         required_kinds=(INFERENCE_SETS, INFERENCE_POOLS, DEPLOYMENTS),
         consulted_kinds=(HTTP_ROUTES,),
         optional_kinds=(PODS, NODES, NAMESPACES),
-        required_crds=lambda _: frozenset(
-            {INFERENCE_SETS.group_resource, INFERENCE_POOLS.group_resource}
-        ),
+        required_crds=crds_of(INFERENCE_SETS, INFERENCE_POOLS),
     ),
     evaluate,
 )

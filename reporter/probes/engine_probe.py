@@ -17,7 +17,7 @@ from reporter.model.enums import DetailSource, TroubleKind
 from reporter.model.verdicts import Cause, Clear, Trouble, Verdict
 from reporter.probes import engine_view
 from reporter.probes.engine_view import EngineColumns, EngineOutcome, EngineTrouble, EngineUnknown
-from reporter.probes.probe import Probe, ProbeRequest
+from reporter.probes.probe import Probe, ProbeRequest, crds_of
 from reporter.resources.check_result import CheckResult, Inconclusive, to_verdict
 from reporter.resources.downloads import SCRAPE_TOLERANCE
 from reporter.resources.inference_sets import find_model_pods, get_inference_set
@@ -132,7 +132,7 @@ class EngineProbe(Struct, frozen=True, eq=False, kw_only=True):
             cause_codes=frozenset(codes),
             required_kinds=(INFERENCE_SETS, PODS),
             optional_kinds=(NAMESPACES,),
-            required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
+            required_crds=crds_of(INFERENCE_SETS),
             pauses_at_zero_replicas=True,
             scrape=self.build_scrape,
             kinds_by_source=self.kinds_by_source,

@@ -20,7 +20,7 @@ from reporter.kinds.kaito import API_KEYS, APIKey
 from reporter.kinds.objects import namespace_key
 from reporter.model.enums import DetailSource
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeRequest, crds_of, one_verdict
 from reporter.resources import authorization
 from reporter.resources.check_result import (
     CheckResult,
@@ -136,7 +136,7 @@ PROBE = Probe(
         ),
         required_kinds=(istio.ENVOY_FILTERS, DEPLOYMENTS, NAMESPACES),
         consulted_kinds=(API_KEYS,),
-        required_crds=lambda _: frozenset({istio.ENVOY_FILTERS.group_resource}),
+        required_crds=crds_of(istio.ENVOY_FILTERS),
         kinds_by_source={
             DetailSource.ISTIO: (istio.AUTHORIZATION_POLICIES, istio.MESH_CONFIG_MAPS)
         },

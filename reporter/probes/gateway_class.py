@@ -18,7 +18,7 @@ from reporter.kinds.objects import Condition, find_condition
 from reporter.model.enums import TroubleKind
 from reporter.model.suggest import did_you_mean
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeRequest, crds_of, one_verdict
 from reporter.resources import check_result, conditions
 from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.gateways import (
@@ -213,7 +213,7 @@ PROBE = Probe(
         required_kinds=(gateway_api.GATEWAYS,),
         consulted_kinds=(gateway_api.GATEWAY_CLASSES, gateway_api.HTTP_ROUTES),
         optional_kinds=(NAMESPACES,),
-        required_crds=lambda _: frozenset({gateway_api.GATEWAYS.group_resource}),
+        required_crds=crds_of(gateway_api.GATEWAYS),
     ),
     evaluate,
 )

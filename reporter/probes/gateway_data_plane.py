@@ -18,7 +18,7 @@ from reporter.kinds.gateway_api import Gateway, GatewayClass
 from reporter.kinds.objects import gateway_key
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeRequest, crds_of, one_verdict
 from reporter.resources import conditions, deployments
 from reporter.resources.check_result import CheckResult, Inconclusive, limit_to
 from reporter.resources.gateways import accepted_condition, find_gateways
@@ -160,7 +160,7 @@ PROBE = Probe(
         required_kinds=(gateway_api.GATEWAYS, DEPLOYMENTS),
         consulted_kinds=(gateway_api.GATEWAY_CLASSES, gateway_api.HTTP_ROUTES),
         optional_kinds=(PODS, NODES, NAMESPACES),
-        required_crds=lambda _: frozenset({gateway_api.GATEWAYS.group_resource}),
+        required_crds=crds_of(gateway_api.GATEWAYS),
     ),
     evaluate,
 )

@@ -18,7 +18,7 @@ from reporter.kinds.gateway_api import GATEWAYS, HTTP_ROUTES, Gateway
 from reporter.kinds.objects import Condition, find_condition, gateway_key
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Trouble
-from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeRequest, crds_of, one_verdict
 from reporter.resources import conditions, gateways
 from reporter.resources.check_result import CheckResult, check_decoded, limit_to
 from reporter.snapshot.snapshot import Snapshot
@@ -208,7 +208,7 @@ PROBE = Probe(
         required_kinds=(GATEWAYS,),
         consulted_kinds=(DEPLOYMENTS, HTTP_ROUTES),
         optional_kinds=(NAMESPACES,),
-        required_crds=lambda _: frozenset({GATEWAYS.group_resource}),
+        required_crds=crds_of(GATEWAYS),
     ),
     evaluate,
 )

@@ -17,7 +17,7 @@ from reporter.kinds.core import NAMESPACES, PODS, Pod
 from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeRequest, crds_of, one_verdict
 from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.inference_sets import (
     find_model_pods,
@@ -130,7 +130,7 @@ PROBE = Probe(
         cause_codes=frozenset(CAUSE_CODES.values()),
         required_kinds=(INFERENCE_SETS, PODS),
         optional_kinds=(NAMESPACES,),
-        required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
+        required_crds=crds_of(INFERENCE_SETS),
         pauses_at_zero_replicas=True,
         scrape=build_scrape,
     ),

@@ -14,7 +14,7 @@ from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, InferenceSet
 from reporter.kinds.objects import Condition, find_condition
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeRequest, crds_of, one_verdict
 from reporter.resources.check_result import CheckResult
 from reporter.resources.conditions import check_observed_generation, transition_time
 from reporter.resources.inference_sets import (
@@ -182,9 +182,7 @@ PROBE = Probe(
         own_causes=END_CODES | {"ImagePull", "Config", "StartError"},
         required_kinds=(INFERENCE_SETS, WORKSPACES, PODS),
         optional_kinds=(NODES, NAMESPACES),
-        required_crds=lambda _: frozenset(
-            {INFERENCE_SETS.group_resource, WORKSPACES.group_resource}
-        ),
+        required_crds=crds_of(INFERENCE_SETS, WORKSPACES),
         pauses_at_zero_replicas=True,
     ),
     evaluate,

@@ -19,7 +19,7 @@ from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, Workspace
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import human_duration, sanitize, truncate_bytes
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeRequest, crds_of, one_verdict
 from reporter.resources import inference_sets
 from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.conditions import MAX_REASON_BYTES
@@ -185,7 +185,7 @@ PROBE = Probe(
         required_kinds=(INFERENCE_SETS, core.PODS),
         consulted_kinds=(WORKSPACES,),
         optional_kinds=(core.NAMESPACES,),
-        required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
+        required_crds=crds_of(INFERENCE_SETS),
         pauses_at_zero_replicas=True,
     ),
     evaluate,

@@ -66,6 +66,12 @@ def one_verdict(*requires: ResourceKind) -> Callable[[CheckFunc], EvaluateFunc]:
     return decorate
 
 
+def crds_of(*kinds: ResourceKind) -> Callable[[Any], frozenset[str]]:
+    """Return a function for *required_crds* of a spec: the CRDs of *kinds*, whatever the parameters."""
+    crds = frozenset(kind.group_resource for kind in kinds)
+    return lambda _: crds
+
+
 class Probe(Struct, frozen=True):
     """
     A pure function and its specification, which the catalogue needs to check entries against.

@@ -16,7 +16,7 @@ from reporter.kinds.karpenter import NODE_CLAIMS, NODE_POOLS, NodeClaim, NodePoo
 from reporter.kinds.objects import Condition, find_condition, workspace_key
 from reporter.model.enums import DetailSource, TroubleKind
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import NoParameters, Probe, ProbeRequest, crds_of, one_verdict
 from reporter.resources import inference_sets, machines
 from reporter.resources.check_result import (
     CheckResult,
@@ -269,9 +269,7 @@ PROBE = Probe(
         own_causes=frozenset({"Quota", "Capacity", "InstanceType", "Forbidden"}),
         required_kinds=(INFERENCE_SETS, WORKSPACES),
         optional_kinds=(PODS, NODES, NAMESPACES),
-        required_crds=lambda _: frozenset(
-            {INFERENCE_SETS.group_resource, WORKSPACES.group_resource}
-        ),
+        required_crds=crds_of(INFERENCE_SETS, WORKSPACES),
         pauses_at_zero_replicas=True,
         kinds_by_source={DetailSource.KARPENTER: (NODE_CLAIMS, NODE_POOLS)},
     ),

@@ -33,7 +33,7 @@ from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import SuppressionMode, TroubleKind
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import NoParameters, Probe, ProbeRequest, crds_of, one_verdict
 from reporter.resources import check_result
 from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.conditions import Absence, absence_of, exclude_deleting, object_trouble
@@ -239,14 +239,7 @@ PROBE = Probe(
         required_kinds=(INFERENCE_SETS, HTTP_ROUTES, INFERENCE_POOLS, GATEWAYS, PODS),
         consulted_kinds=(DEPLOYMENTS, SERVICES, WORKSPACES),
         optional_kinds=(GATEWAY_CLASSES, NAMESPACES),
-        required_crds=lambda _: frozenset(
-            {
-                INFERENCE_SETS.group_resource,
-                HTTP_ROUTES.group_resource,
-                INFERENCE_POOLS.group_resource,
-                GATEWAYS.group_resource,
-            }
-        ),
+        required_crds=crds_of(INFERENCE_SETS, HTTP_ROUTES, INFERENCE_POOLS, GATEWAYS),
     ),
     evaluate,
 )

@@ -16,7 +16,7 @@ from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, InferenceSet
 from reporter.kinds.keda import HORIZONTAL_POD_AUTOSCALERS, SCALED_OBJECTS
 from reporter.model.enums import DetailSource, TroubleKind
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeRequest, crds_of, one_verdict
 from reporter.resources.autoscaling import (
     AUTOSCALING_CODES,
     ScalerPlace,
@@ -94,7 +94,7 @@ PROBE = Probe(
         required_kinds=(INFERENCE_SETS,),
         consulted_kinds=(WORKSPACES, DEPLOYMENTS, PODS),
         optional_kinds=(NAMESPACES,),
-        required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
+        required_crds=crds_of(INFERENCE_SETS),
         kinds_by_source={DetailSource.KEDA: (SCALED_OBJECTS, HORIZONTAL_POD_AUTOSCALERS)},
     ),
     evaluate,

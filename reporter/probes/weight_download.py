@@ -17,7 +17,7 @@ from reporter.kinds.objects import inference_set_key
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import human_duration
 from reporter.model.verdicts import Active, Cause, Clear, Trouble, Unknown, Verdict
-from reporter.probes.probe import Probe, ProbeRequest
+from reporter.probes.probe import Probe, ProbeRequest, crds_of
 from reporter.resources import downloads
 from reporter.resources.check_result import involved_namespace
 from reporter.resources.downloads import Download, DownloadRules, DownloadState
@@ -210,7 +210,7 @@ PROBE = Probe(
         cause_codes=frozenset({"Slow", "Stalled"}),
         required_kinds=(INFERENCE_SETS, PODS),
         optional_kinds=(NAMESPACES,),
-        required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
+        required_crds=crds_of(INFERENCE_SETS),
         pauses_at_zero_replicas=True,
         why_idle=_why_idle,
         scrape=build_scrape,
