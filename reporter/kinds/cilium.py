@@ -1,8 +1,7 @@
 """CiliumNetworkPolicies."""
 
-from reporter.kinds.objects import ApiObject, ApiStruct, Condition, harness_of, no_index_keys
+from reporter.kinds.objects import ApiObject, ApiStruct, Condition, affects_harness, no_index_keys
 from reporter.kinds.resource_kind import ResourceKind
-from reporter.model.subjects import Subject
 
 
 class MatchExpression(ApiStruct, frozen=True):
@@ -62,11 +61,6 @@ class CiliumNetworkPolicy(ApiObject, frozen=True):
     status: CiliumNetworkPolicyStatus = CiliumNetworkPolicyStatus()
 
 
-def network_policy_affects(policy: CiliumNetworkPolicy) -> tuple[Subject, ...]:
-    """Return the harness of the policy's namespace, whose pods it protects."""
-    return (harness_of(policy),)
-
-
 CILIUM_NETWORK_POLICIES = ResourceKind(
     resource="ciliumnetworkpolicies",
     group="cilium.io",
@@ -74,5 +68,5 @@ CILIUM_NETWORK_POLICIES = ResourceKind(
     kind="CiliumNetworkPolicy",
     type=CiliumNetworkPolicy,
     index_keys=no_index_keys,
-    affects=network_policy_affects,
+    affects=affects_harness,  # whose pods it protects
 )

@@ -323,17 +323,8 @@ class Service(objects.ApiObject, frozen=True):
     """A Service, without labels and owners: a cluster has several of them for each model."""
 
 
-def service_affects(_: Service) -> tuple[Subject, ...]:
-    """Return nothing: a Service matters to the models whose InferencePool names it."""
-    return ()
-
-
 def _bounded(service: Service) -> Service:
     return Service(metadata=replace(service.metadata, labels=None, owner_references=None))
-
-
-def _picker_key_of_service(service: Service) -> str:
-    return objects.picker_key(service.metadata.namespace, service.metadata.name)
 
 
 SERVICES = ResourceKind(
@@ -343,7 +334,7 @@ SERVICES = ResourceKind(
     kind="Service",
     type=Service,
     index_keys=objects.no_index_keys,
-    affects=service_affects,
-    referrers=(("inferencepools", _picker_key_of_service),),
+    affects=objects.affects_nothing,  # but by its referrers
+    referrers=(("inferencepools", objects.own_picker_key),),
     bounded=_bounded,
 )

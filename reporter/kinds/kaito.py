@@ -29,11 +29,6 @@ class APIKey(objects.ApiObject, frozen=True):
     status: APIKeyStatus = APIKeyStatus()
 
 
-def api_key_affects(api_key: APIKey) -> tuple[Subject, ...]:
-    """Return the harness of the key's namespace, to whose Gateway it lets clients in."""
-    return (objects.harness_of(api_key),)
-
-
 API_KEYS = ResourceKind(
     resource="apikeys",
     group="kaito.sh",
@@ -41,7 +36,7 @@ API_KEYS = ResourceKind(
     kind="APIKey",
     type=APIKey,
     index_keys=objects.namespace_keys,
-    affects=api_key_affects,
+    affects=objects.affects_harness,  # to whose Gateway it lets clients in
 )
 
 
@@ -155,7 +150,7 @@ class Workspace(objects.ApiObject, frozen=True):
 
 def workspace_affects(workspace: Workspace) -> tuple[Subject, ...]:
     """Return the model whose replica it is; all of its namespace if it names none."""
-    return (objects.owning_model_of(workspace),)
+    return (objects.model_of(workspace, objects.owning_inference_set(workspace)),)
 
 
 WORKSPACES = ResourceKind(

@@ -90,11 +90,6 @@ class NodeHealthEvent(objects.WrittenObject, frozen=True):
     metadata: HealthEventMetadata
     spec: NodeHealthEventSpec
 
-    @property
-    def is_deleting(self) -> bool:
-        """True once deletion was requested; finalizers may keep the object for a while."""
-        return self.metadata.deletion_timestamp is not None
-
 
 def node_health_events(group_resource: str, namespace: str) -> ResourceKind:
     """Return the kind that a resource, by the name of its CRD, has in one namespace."""
