@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 
 from reporter.kube.client import RestClient
-from reporter.kube.decoding import decode_json
-from reporter.kube.errors import NotFound, Unreachable
+from reporter.kube.decoding import decode_response
+from reporter.kube.errors import NotFound
 
 
 _JSON = msgspec.json.Decoder(Any)
@@ -23,8 +23,5 @@ async def get_crds(api: RestClient, names: Iterable[str]) -> list[Any]:
             answer = await api.call("GET", path, operation=operation)
         except NotFound:
             continue
-        try:
-            found.append(decode_json(_JSON, answer.body))
-        except msgspec.DecodeError as err:
-            raise Unreachable(operation, status=answer.status, message=str(err)) from err
+        found.append(decode_response(_JSON, answer.body, operation))
     return found

@@ -6,8 +6,8 @@ import msgspec
 
 from reporter.kinds import resource_kind
 from reporter.kube.client import MERGE_PATCH, RestClient
-from reporter.kube.decoding import decode_json
-from reporter.kube.errors import NotFound, Unreachable, Unserved
+from reporter.kube.decoding import decode_response
+from reporter.kube.errors import NotFound, Unserved
 from reporter.kube.paths import collection_path
 
 
@@ -51,11 +51,8 @@ async def read_silenced_object(
             if err.is_from_api_server:
                 raise  # a version that is not served has no Status
             continue
-        try:
-            meta = decode_json(_DECODER, response.body).metadata
-        except msgspec.DecodeError as err:
-            what = f"not a {kind.kind}: {err}"
-            raise Unreachable(operation, status=200, message=what) from err
+        what = f"a {kind.kind}"
+        meta = decode_response(_DECODER, response.body, operation, expected=what).metadata
         return SilencedObject(
             path,
             meta.resource_version,
