@@ -38,13 +38,8 @@ class IngressRule(ApiStruct, frozen=True):
 
 
 class CiliumNetworkPolicySpec(ApiStruct, frozen=True):
-    """
-    The rules of a policy.
+    """The rules of a policy: any one of *ingress* lets a connection in."""
 
-    *endpoint_selector*: the pods that they protect. *ingress*: any one of them lets a connection in.
-    """
-
-    endpoint_selector: EndpointSelector | None = None
     ingress: tuple[IngressRule, ...] | None = ()
 
 

@@ -13,12 +13,6 @@ from reporter.model.enums import Layer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 
 
-class NamespaceStatusFields(objects.ApiStruct, frozen=True):
-    """The status of a Namespace. *phase*: Active, or Terminating while it is being deleted."""
-
-    phase: str | None = ""
-
-
 class NamespaceMetadata(objects.Metadata, frozen=True):
     """Metadata that keeps only the annotations of a silence: the others change often."""
 
@@ -35,7 +29,6 @@ class Namespace(objects.ApiObject, frozen=True):
     """A Namespace, with its labels; of its annotations only those of a silence are kept."""
 
     metadata: NamespaceMetadata
-    status: NamespaceStatusFields = NamespaceStatusFields()
 
 
 def namespace_affects(namespace: Namespace) -> tuple[Subject, ...]:
@@ -164,7 +157,6 @@ class ContainerStateTerminated(objects.ApiStruct, frozen=True):
     message: str | None = ""
     exit_code: int = 0
     started_at: objects.Timestamp | None = None
-    finished_at: objects.Timestamp | None = None
 
 
 class ContainerState(objects.ApiStruct, frozen=True):

@@ -1,16 +1,8 @@
 """KAITO: InferenceSets, Workspaces (one replica, with its nodes and pods), and APIKeys of its gateway auth."""
 
-from typing import ClassVar
-
 from reporter.kinds import objects
 from reporter.kinds.resource_kind import ResourceKind, silence_keys
 from reporter.model.subjects import Subject
-
-
-class SecretReference(objects.ApiStruct, frozen=True):
-    """The Secret with the text of a key; its content is never read."""
-
-    name: str = ""
 
 
 class APIKeyStatus(objects.ApiStruct, frozen=True):
@@ -20,7 +12,6 @@ class APIKeyStatus(objects.ApiStruct, frozen=True):
 
     phase: str | None = ""
     conditions: tuple[objects.Condition, ...] | None = ()
-    secret_ref: SecretReference | None = None
 
 
 class APIKey(objects.ApiObject, frozen=True):
@@ -111,19 +102,6 @@ INFERENCE_SETS = ResourceKind(
 )
 
 
-class WorkspaceResource(objects.InterningApiStruct, frozen=True):
-    """
-    The nodes that a Workspace asks for.
-
-    *preferred_nodes*: nodes that the user brings; then there is no NodeClaim.
-    """
-
-    interned_fields: ClassVar[tuple[str, ...]] = ("instance_type",)
-
-    instance_type: str | None = ""
-    preferred_nodes: tuple[str, ...] | None = ()
-
-
 class WorkspaceStatus(objects.ApiStruct, frozen=True):
     """
     The status of a Workspace.
@@ -139,12 +117,9 @@ class WorkspaceStatus(objects.ApiStruct, frozen=True):
 
 
 class Workspace(objects.ApiObject, frozen=True):
-    """
-    A Workspace has ``resource`` at the top level and no spec. Annotations mark an upgrade in place.
-    """
+    """A Workspace, which has no spec. Annotations mark an upgrade in place."""
 
     metadata: objects.AnnotatedMetadata
-    resource: WorkspaceResource = WorkspaceResource()
     status: WorkspaceStatus = WorkspaceStatus()
 
 
