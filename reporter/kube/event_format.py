@@ -22,11 +22,7 @@ from msgspec.structs import astuple, replace
 
 from reporter import PROGRAM_NAME
 from reporter.kinds.health_events import MANAGED_BY_LABEL
-from reporter.kube.announced import (
-    ANNOUNCED_ANNOTATION,
-    decode_announced,
-    encode_announced,
-)
+from reporter.kube.announced import ANNOUNCED_ANNOTATION, decode_announced, encode_announced
 from reporter.kube.decoding import Json, decode_json
 from reporter.kube.event_record import EventRecord, PossibleKeysFunc, StrippedEvent, no_keys
 from reporter.model.enums import EventType, Layer, Owner, Reason

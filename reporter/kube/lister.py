@@ -19,12 +19,7 @@ from reporter.kube.decoding import decode_response
 from reporter.kube.error_mapping import RequestInfo
 from reporter.kube.errors import Expired, Unreachable
 from reporter.kube.paths import Query, collection_path, name_field_selector
-from reporter.kube.watch_events import (
-    ListPage,
-    UndecodableObject,
-    decode_items,
-    decode_list_page,
-)
+from reporter.kube.watch_events import ListPage, UndecodableObject, decode_items, decode_list_page
 
 
 BATCH_BYTES = 2**20

@@ -161,16 +161,12 @@ class Reflector:
             elif self._discovery.is_unserved(self.kind):
                 self._watch_health.record_unserved()
             elif answered:
-                self._watch_health.record_failure(
-                    self._discovery_error(), refused=self._discovery.is_group_failing(self.kind)
-                )
+                operation = f"discover {self.kind.group_resource}"
+                err = Unreachable(operation, message="its API group could not be discovered")
+                refused = self._discovery.is_group_failing(self.kind)
+                self._watch_health.record_failure(err, refused=refused)
             await self._discovery.wait_for_answer()
             answered = True
-
-    def _discovery_error(self) -> Unreachable:
-        return Unreachable(
-            f"discover {self.kind.group_resource}", message="its API group could not be discovered"
-        )
 
     def _needs_list(self, version: str) -> bool:
         """

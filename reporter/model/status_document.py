@@ -13,14 +13,7 @@ from msgspec import Meta
 
 from reporter.model.enums import Layer
 from reporter.model.silences import Silence
-from reporter.model.states import (
-    COUNTED_STATES,
-    Actionability,
-    Mode,
-    Pattern,
-    SinceFrom,
-    State,
-)
+from reporter.model.states import COUNTED_STATES, Actionability, Mode, Pattern, SinceFrom, State
 from reporter.model.status_struct import StatusStruct, Time
 
 

@@ -20,11 +20,7 @@ from reporter.resources import conditions, inference_sets
 from reporter.resources.check_result import CheckResult, limit_to
 from reporter.resources.machines import TRANSIENT_REASONS
 from reporter.resources.replicas import ModelReplica
-from reporter.resources.workspaces import (
-    INFERENCE_PENDING,
-    INFERENCE_READY,
-    NODE_PRESSURE_REASONS,
-)
+from reporter.resources.workspaces import INFERENCE_PENDING, INFERENCE_READY, NODE_PRESSURE_REASONS
 from reporter.snapshot.snapshot import Snapshot
 
 

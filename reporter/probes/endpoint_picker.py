@@ -27,12 +27,7 @@ from reporter.resources.deployments import (
 from reporter.resources.inference_sets import get_inference_set
 from reporter.resources.lost_nodes import with_lost_nodes
 from reporter.resources.pods import filter_active_pods, find_pod_problems
-from reporter.resources.routes import (
-    find_deleted_parts,
-    find_pools,
-    find_routes,
-    pool_backends,
-)
+from reporter.resources.routes import find_deleted_parts, find_pools, find_routes, pool_backends
 from reporter.snapshot.snapshot import Snapshot
 
 

@@ -22,15 +22,8 @@ from reporter.model.enums import DetailSource
 from reporter.model.verdicts import Cause, Trouble
 from reporter.probes.probe import Probe, ProbeRequest, crds_of, one_verdict
 from reporter.resources import authorization
-from reporter.resources.check_result import (
-    CheckResult,
-    Inconclusive,
-    check_served,
-)
-from reporter.resources.components import (
-    ComponentSpec,
-    locate_component,
-)
+from reporter.resources.check_result import CheckResult, Inconclusive, check_served
+from reporter.resources.components import ComponentSpec, locate_component
 from reporter.resources.conditions import absence_of, exclude_deleting, with_detail
 from reporter.resources.gateways import is_owned_by_harness
 from reporter.snapshot.snapshot import Snapshot

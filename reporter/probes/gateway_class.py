@@ -21,11 +21,7 @@ from reporter.model.verdicts import Cause, ObjectRef, Trouble
 from reporter.probes.probe import Probe, ProbeRequest, crds_of, one_verdict
 from reporter.resources import check_result, conditions
 from reporter.resources.check_result import CheckResult, Inconclusive
-from reporter.resources.gateways import (
-    find_gateways,
-    gateway_trouble,
-    parent_gateway_refs,
-)
+from reporter.resources.gateways import find_gateways, gateway_trouble, parent_gateway_refs
 from reporter.snapshot.snapshot import Snapshot
 
 

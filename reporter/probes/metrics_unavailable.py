@@ -19,10 +19,7 @@ from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Cause, Trouble
 from reporter.probes.probe import Probe, ProbeRequest, crds_of, one_verdict
 from reporter.resources.check_result import CheckResult, Inconclusive
-from reporter.resources.inference_sets import (
-    find_model_pods,
-    get_inference_set,
-)
+from reporter.resources.inference_sets import find_model_pods, get_inference_set
 from reporter.scrape.samples import FailedScrape, ScrapeHistory, ScrapeResult
 from reporter.scrape.scrapes import Scrape
 from reporter.snapshot.loading import NOT_READ, has_page, is_serving

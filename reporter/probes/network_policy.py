@@ -11,11 +11,7 @@ from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.apps import DEPLOYMENTS
-from reporter.kinds.cilium import (
-    CILIUM_NETWORK_POLICIES,
-    CiliumNetworkPolicy,
-    EndpointSelector,
-)
+from reporter.kinds.cilium import CILIUM_NETWORK_POLICIES, CiliumNetworkPolicy, EndpointSelector
 from reporter.kinds.core import NAMESPACES, Namespace
 from reporter.kinds.objects import find_condition
 from reporter.model.enums import TroubleKind
@@ -23,10 +19,7 @@ from reporter.model.suggest import did_you_mean
 from reporter.model.verdicts import Cause, Trouble
 from reporter.probes.probe import Probe, ProbeRequest, one_verdict
 from reporter.resources import conditions
-from reporter.resources.check_result import (
-    CheckResult,
-    check_served,
-)
+from reporter.resources.check_result import CheckResult, check_served
 from reporter.resources.components import ComponentSpec, locate_component
 from reporter.snapshot.snapshot import Snapshot
 

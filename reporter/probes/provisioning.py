@@ -18,11 +18,7 @@ from reporter.model.enums import DetailSource, TroubleKind
 from reporter.model.verdicts import Cause, Trouble
 from reporter.probes.probe import NoParameters, Probe, ProbeRequest, crds_of, one_verdict
 from reporter.resources import inference_sets, machines
-from reporter.resources.check_result import (
-    CheckResult,
-    Inconclusive,
-    limit_to,
-)
+from reporter.resources.check_result import CheckResult, Inconclusive, limit_to
 from reporter.resources.conditions import (
     check_observed_generation,
     describe_condition,

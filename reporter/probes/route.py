@@ -24,11 +24,7 @@ from reporter.kinds.gateway_api import (
     ParentReference,
 )
 from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES
-from reporter.kinds.objects import (
-    ENDPOINT_PICKER_SUFFIX,
-    ROUTE_SUFFIX,
-    inference_set_key,
-)
+from reporter.kinds.objects import ENDPOINT_PICKER_SUFFIX, ROUTE_SUFFIX, inference_set_key
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import SuppressionMode, TroubleKind
 from reporter.model.subjects import Subject
@@ -37,11 +33,7 @@ from reporter.probes.probe import NoParameters, Probe, ProbeRequest, crds_of, on
 from reporter.resources import check_result
 from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.conditions import Absence, absence_of, exclude_deleting, object_trouble
-from reporter.resources.inference_sets import (
-    find_model_pods,
-    get_inference_set,
-    is_of_chart,
-)
+from reporter.resources.inference_sets import find_model_pods, get_inference_set, is_of_chart
 from reporter.resources.parents import (
     ParentControllers,
     find_parent_controllers,
