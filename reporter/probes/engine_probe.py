@@ -178,7 +178,7 @@ class EngineProbe(Struct, frozen=True, eq=False, kw_only=True):
         for name in {name for each in troubled.values() for name in each.numbers}:
             values = [each.numbers.get(name, 0.0) for each in troubled.values()]
             numbers[name] = max(values) if name in HIGHEST else sum(values)
-        ref = PODS.ref(meta.namespace, meta.name)
+        ref = PODS.ref_to(pod.pod)
         return Trouble(
             cause=Cause(ref, extent.cause_code(code) if extent is not None else code),
             # The window is the hold.

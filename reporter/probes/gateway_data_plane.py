@@ -62,7 +62,7 @@ def _check_proxies(
     if not proxies:
         missing = _missing_proxy_trouble(snapshot, gateway, parameters)
         return [missing] if missing is not None else []
-    refs = [DEPLOYMENTS.ref(each.metadata.namespace, each.metadata.name) for each in proxies]
+    refs = [DEPLOYMENTS.ref_to(each) for each in proxies]
     results = [
         # While one of them cannot be evaluated, nothing is known to be over for the others.
         limit_to(deployments.check_deployment(snapshot, each), *refs)

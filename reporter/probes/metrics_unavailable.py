@@ -76,9 +76,8 @@ def _check_page(snapshot: Snapshot, request: ProbeRequest, pod: Pod) -> CheckRes
         return None
     if _is_unavailable(request.parameters, failure):
         meta = pod.metadata
-        ref = PODS.ref(meta.namespace, meta.name)
         return Trouble(
-            cause=Cause(ref, CAUSE_CODES[failure.result]),
+            cause=Cause(PODS.ref_to(pod), CAUSE_CODES[failure.result]),
             kind=TroubleKind.FAILED,
             since=failure.since,
             object_created_at=meta.creation_timestamp,

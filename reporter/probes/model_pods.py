@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Annotated
 
-import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
@@ -89,9 +88,7 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult 
     results = [blame_nodes(evaluate_replica(each, error_hold), each, lost) for each in in_set]
     missing = _missing_workspaces_trouble(inference_set, len(replicas), of_set)
     if missing is not None and missing.kind is TroubleKind.STARTING:
-        missing = msgspec.structs.replace(
-            missing, hold=timedelta(seconds=parameters.workspace_seconds)
-        )
+        missing = replace(missing, hold=timedelta(seconds=parameters.workspace_seconds))
     return [*results, missing]
 
 
@@ -121,10 +118,7 @@ def _missing_workspaces_trouble(
     if check_observed_generation(failed, meta, "InferenceSet"):
         failed = None
     return Trouble(
-        cause=Cause(
-            INFERENCE_SETS.ref(meta.namespace, meta.name),
-            of_set.cause_code("NoWorkspace"),
-        ),
+        cause=Cause(INFERENCE_SETS.ref_to(inference_set), of_set.cause_code("NoWorkspace")),
         kind=TroubleKind.FAILED if failed else TroubleKind.STARTING,
         is_out=of_set.is_out,
         object_created_at=meta.creation_timestamp,

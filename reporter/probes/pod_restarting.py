@@ -145,10 +145,7 @@ def _new_trouble(pod: Pod, status: ContainerStatus, count: RestartCount) -> Trou
         reason = truncate_bytes(sanitize(ended.reason or ""), MAX_REASON_BYTES) or "ended"
         last = f", last {reason} (exit code {ended.exit_code})"
     return Trouble(
-        cause=Cause(
-            core.PODS.ref(meta.namespace, meta.name),
-            _cause_code(pod, status),
-        ),
+        cause=Cause(core.PODS.ref_to(pod), _cause_code(pod, status)),
         kind=TroubleKind.FAILED,
         is_crash=True,
         since=running.started_at if running is not None else None,

@@ -78,7 +78,7 @@ def _annotation_trouble(inference_set: InferenceSet, limit: ReplicaLimit) -> Tro
     if len(problems) > MAX_LISTED_PROBLEMS:
         state += f"; and {len(problems) - MAX_LISTED_PROBLEMS} more"
     return Trouble(
-        cause=Cause(INFERENCE_SETS.ref(meta.namespace, meta.name), problems[0].code),
+        cause=Cause(INFERENCE_SETS.ref_to(inference_set), problems[0].code),
         kind=TroubleKind.DECLARED,
         object_created_at=meta.creation_timestamp,
         message_fields={"state": state},

@@ -158,9 +158,9 @@ def _evaluate_pod(pod: Pod, history: ScrapeHistory | None, rules: DownloadRules)
 
 def _new_trouble(loading: PodDownload, rules: DownloadRules) -> Trouble:
     meta, download = loading.pod.metadata, loading.download
-    ref = PODS.ref(meta.namespace, meta.name)
+    code = "Stalled" if download.state is DownloadState.STALLED else "Slow"
     return Trouble(
-        cause=Cause(ref, "Stalled" if download.state is DownloadState.STALLED else "Slow"),
+        cause=Cause(PODS.ref_to(loading.pod), code),
         kind=TroubleKind.FAILED,
         since=download.slow_since,
         object_created_at=meta.creation_timestamp,
