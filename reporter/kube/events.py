@@ -5,13 +5,15 @@ Nothing is retried or decided here; every failure is raised as a KubeError.
 """
 
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import msgspec
 from msgspec.structs import replace
 
+from reporter import PROGRAM_NAME
 from reporter.kube import event_format
 from reporter.kube.client import MERGE_PATCH, RestClient
+from reporter.kube.decoding import decode_response
 from reporter.kube.errors import NotFound
 from reporter.kube.event_record import EventRecord, PossibleKeysFunc, no_keys
 from reporter.kube.lister import list_pages
@@ -132,3 +134,41 @@ def _event_path(record: EventRecord) -> str:
 
 def _operation(verb: str, record: EventRecord) -> str:
     return f"{verb} event {event_format.event_namespace(record)}/{event_format.event_name(record)}"
+
+
+# --------------------------------------------------------------------
+# List the Warnings that a reporter wrote into a namespace, as people read them.
+
+
+class _Involved(msgspec.Struct, frozen=True):
+    kind: str = ""
+    name: str = ""
+
+
+class Warned(msgspec.Struct, frozen=True, rename="camel"):
+    """One Event of type Warning. *last_timestamp*: when it was written last; None if it does not tell."""
+
+    reason: str = ""
+    message: str = ""
+    last_timestamp: datetime | None = None
+    involved_object: _Involved = _Involved()
+
+
+class _Listed(msgspec.Struct, frozen=True):
+    items: list[Warned] = []
+
+
+_WARNINGS_DECODER = msgspec.json.Decoder(_Listed)
+
+
+async def list_warnings(api: RestClient, namespace: str) -> list[Warned]:
+    """Return the Warnings of our source in a namespace. Raises KubeError."""
+    operation = "list events"
+    selector = f"source={PROGRAM_NAME},type=Warning"
+    answer = await api.call(
+        "GET",
+        f"/api/v1/namespaces/{namespace}/events",
+        query=[("fieldSelector", selector)],
+        operation=operation,
+    )
+    return decode_response(_WARNINGS_DECODER, answer.body, operation, expected="a list").items
