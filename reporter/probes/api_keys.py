@@ -9,7 +9,6 @@ key, which must not get into an Event.
 import re
 from collections.abc import Iterable
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
@@ -20,7 +19,7 @@ from reporter.kinds.objects import namespace_key
 from reporter.model.enums import TroubleKind
 from reporter.model.redact import REMOVED
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, crds_of, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources import check_result
 from reporter.resources.check_result import CheckResult
 from reporter.resources.conditions import (
@@ -35,7 +34,7 @@ from reporter.resources.gateways import is_owned_by_harness
 from reporter.snapshot.snapshot import Snapshot
 
 
-class APIKeysParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class APIKeysParameters(ProbeParameters, frozen=True):
     """
     The parameters of the probe for API keys.
 

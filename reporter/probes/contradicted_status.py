@@ -15,7 +15,7 @@ from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES
 from reporter.kinds.objects import Condition, find_condition
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest, crds_of, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources import conditions, inference_sets
 from reporter.resources.check_result import CheckResult, limit_to
 from reporter.resources.machines import TRANSIENT_REASONS
@@ -88,7 +88,7 @@ def _evaluate_replica(replica: ModelReplica, inference: Condition) -> CheckResul
 PROBE = Probe(
     ProbeSpec(
         name="contradicted-status",
-        parameters_type=NoParameters,
+        parameters_type=ProbeParameters,
         message_fields=frozenset({"object", "state", "pods"}),
         cause_codes=frozenset({"Contradicted"}),
         required_kinds=(INFERENCE_SETS, WORKSPACES, PODS),

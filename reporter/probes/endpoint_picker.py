@@ -15,7 +15,7 @@ from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.kinds.objects import ENDPOINT_PICKER_SUFFIX, inference_set_key, workload_key
 from reporter.model.enums import TroubleKind
 from reporter.model.subjects import Subject
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest, crds_of, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources.check_result import CheckResult, limit_to
 from reporter.resources.conditions import absence_of, exclude_deleting
 from reporter.resources.deployments import (
@@ -143,7 +143,7 @@ def _has_hard_error(picker: Deployment, pods: Sequence[Pod]) -> bool:
 PROBE = Probe(
     ProbeSpec(
         name="endpoint-picker",
-        parameters_type=NoParameters,
+        parameters_type=ProbeParameters,
         message_fields=frozenset({"object", "state", "pods"}),
         cause_codes=DEPLOYMENT_CODES,
         required_kinds=(INFERENCE_SETS, INFERENCE_POOLS, DEPLOYMENTS),

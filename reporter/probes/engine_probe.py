@@ -17,7 +17,7 @@ from reporter.model.enums import DetailSource, TroubleKind
 from reporter.model.verdicts import Cause, Clear, Trouble, Verdict
 from reporter.probes import engine_view
 from reporter.probes.engine_view import EngineColumns, EngineOutcome, EngineTrouble, EngineUnknown
-from reporter.probes.probe import Probe, ProbeRequest, crds_of
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of
 from reporter.resources.check_result import CheckResult, Inconclusive, to_verdict
 from reporter.resources.downloads import SCRAPE_TOLERANCE
 from reporter.resources.inference_sets import find_model_pods, get_inference_set
@@ -57,14 +57,7 @@ MAX_NAMES = 8
 """The engines of a pod that a message names."""
 
 
-class EngineParameters(
-    Struct,
-    frozen=True,
-    forbid_unknown_fields=True,
-    rename="kebab",
-    kw_only=True,
-    cache_hash=True,
-):
+class EngineParameters(ProbeParameters, frozen=True, kw_only=True, cache_hash=True):
     """
     The parameters of every probe of engines. The hash is kept, as each pass looks checks up by them.
     """

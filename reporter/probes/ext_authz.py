@@ -10,8 +10,6 @@ With the source ``istio`` the probe also compares AuthorizationPolicies with Mes
 
 from collections.abc import Iterable, Sequence
 
-from msgspec import Struct
-
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds import istio
 from reporter.kinds.apps import DEPLOYMENTS
@@ -20,7 +18,7 @@ from reporter.kinds.kaito import API_KEYS, APIKey
 from reporter.kinds.objects import namespace_key
 from reporter.model.enums import DetailSource
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, crds_of, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources import authorization
 from reporter.resources.check_result import CheckResult, Inconclusive, check_served
 from reporter.resources.components import ComponentSpec, locate_component
@@ -29,7 +27,7 @@ from reporter.resources.gateways import is_owned_by_harness
 from reporter.snapshot.snapshot import Snapshot
 
 
-class ExtAuthzParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class ExtAuthzParameters(ProbeParameters, frozen=True):
     """
     The parameters of the probe for external authorization.
 

@@ -7,7 +7,6 @@ found by label, because their name can be overridden and a Gateway may have seve
 
 from collections.abc import Iterable, Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
@@ -18,14 +17,14 @@ from reporter.kinds.gateway_api import Gateway, GatewayClass
 from reporter.kinds.objects import gateway_key
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, crds_of, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources import conditions, deployments
 from reporter.resources.check_result import CheckResult, Inconclusive, limit_to
 from reporter.resources.gateways import accepted_condition, find_gateways
 from reporter.snapshot.snapshot import Snapshot
 
 
-class GatewayDataPlaneParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class GatewayDataPlaneParameters(ProbeParameters, frozen=True):
     """
     The parameters of the probe for a Gateway's proxies.
 

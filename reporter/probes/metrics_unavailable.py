@@ -10,14 +10,14 @@ from datetime import timedelta
 from functools import partial
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.core import NAMESPACES, PODS, Pod
 from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, crds_of, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.inference_sets import find_model_pods, get_inference_set
 from reporter.scrape.samples import FailedScrape, ScrapeHistory, ScrapeResult
@@ -37,9 +37,7 @@ CAUSE_CODES: Mapping[ScrapeResult, str] = {
 """The results that say something about the pod: all but READ and OWN_LIMITS."""
 
 
-class MetricsUnavailableParameters(
-    Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"
-):
+class MetricsUnavailableParameters(ProbeParameters, frozen=True):
     """
     The failures in a row, and the seconds from the first to the last, from which on it is trouble.
     """

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
@@ -13,7 +13,7 @@ from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, InferenceSet
 from reporter.kinds.objects import Condition, find_condition
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, crds_of, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources.check_result import CheckResult
 from reporter.resources.conditions import check_observed_generation, transition_time
 from reporter.resources.inference_sets import (
@@ -43,7 +43,7 @@ The reason of InferenceSetReady=False for an error of KAITO's own; the next reco
 """
 
 
-class ModelPodsParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class ModelPodsParameters(ProbeParameters, frozen=True):
     """
     The seconds for which KAITO may lack a Workspace, or state an error that it tries to get over.
     """

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
@@ -19,7 +19,7 @@ from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, Workspace
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import human_duration, sanitize, truncate_bytes
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, crds_of, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources import inference_sets
 from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.conditions import MAX_REASON_BYTES
@@ -33,7 +33,7 @@ from reporter.snapshot.snapshot import Snapshot
 OTHER_CONTAINER = "OtherContainer"
 
 
-class PodRestartingParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class PodRestartingParameters(ProbeParameters, frozen=True):
     """The number of restarts within so many seconds from which on it is trouble."""
 
     restarts: Annotated[int, Meta(ge=2, le=MAX_RESTARTS)]

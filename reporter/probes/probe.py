@@ -16,8 +16,8 @@ from reporter.resources.check_result import CheckResult, check_served, to_verdic
 from reporter.snapshot.snapshot import Snapshot
 
 
-class NoParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """The parameters of a probe that takes none."""
+class ProbeParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """The parameters of an entry of the catalogue for its probe; none of its own."""
 
 
 class ProbeRequest(Struct, frozen=True, gc=False):

@@ -16,7 +16,7 @@ from reporter.kinds.karpenter import NODE_CLAIMS, NODE_POOLS, NodeClaim, NodePoo
 from reporter.kinds.objects import Condition, find_condition, workspace_key
 from reporter.model.enums import DetailSource, TroubleKind
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest, crds_of, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources import inference_sets, machines
 from reporter.resources.check_result import CheckResult, Inconclusive, limit_to
 from reporter.resources.conditions import (
@@ -245,7 +245,7 @@ def _waiting_trouble(
 PROBE = Probe(
     ProbeSpec(
         name="provisioning",
-        parameters_type=NoParameters,
+        parameters_type=ProbeParameters,
         message_fields=frozenset({"extent", "object", "state"}),
         cause_codes=frozenset(
             {

@@ -29,7 +29,7 @@ from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import SuppressionMode, TroubleKind
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest, crds_of, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources import check_result
 from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.conditions import Absence, absence_of, exclude_deleting, object_trouble
@@ -211,7 +211,7 @@ def _check_reference(
 PROBE = Probe(
     ProbeSpec(
         name="route",
-        parameters_type=NoParameters,
+        parameters_type=ProbeParameters,
         message_fields=frozenset({"object", "state"}),
         cause_codes=frozenset(
             {

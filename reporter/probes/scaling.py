@@ -7,8 +7,6 @@ the HorizontalPodAutoscaler behind it.
 
 from collections.abc import Iterable
 
-from msgspec import Struct
-
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.apps import DEPLOYMENTS
 from reporter.kinds.core import NAMESPACES, PODS
@@ -16,7 +14,7 @@ from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, InferenceSet
 from reporter.kinds.keda import HORIZONTAL_POD_AUTOSCALERS, SCALED_OBJECTS
 from reporter.model.enums import DetailSource, TroubleKind
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, crds_of, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources.autoscaling import (
     AUTOSCALING_CODES,
     ScalerPlace,
@@ -38,7 +36,7 @@ MAX_LISTED_PROBLEMS = 3
 """Number of annotation problems that one message lists."""
 
 
-class ScalingParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class ScalingParameters(ProbeParameters, frozen=True):
     """The Deployment that reads the models' metrics for KEDA."""
 
     scaler: ComponentSpec

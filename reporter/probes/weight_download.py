@@ -17,7 +17,7 @@ from reporter.kinds.objects import inference_set_key
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import human_duration
 from reporter.model.verdicts import Active, Cause, Clear, Trouble, Unknown, Verdict
-from reporter.probes.probe import Probe, ProbeRequest, crds_of
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of
 from reporter.resources import downloads
 from reporter.resources.check_result import involved_namespace
 from reporter.resources.downloads import Download, DownloadRules, DownloadState
@@ -39,7 +39,7 @@ WHY_UNKNOWN = {
 }
 
 
-class WeightDownloadParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class WeightDownloadParameters(ProbeParameters, frozen=True):
     """Names of the flags that say what is slow, and what is read where and how often."""
 
     window_flag: str
