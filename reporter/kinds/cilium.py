@@ -1,6 +1,6 @@
 """CiliumNetworkPolicies."""
 
-from reporter.kinds.objects import ApiObject, ApiStruct, Condition, affects_harness, no_index_keys
+from reporter.kinds.objects import ApiObject, ApiStruct, Condition, affects_harness
 from reporter.kinds.resource_kind import ResourceKind
 
 
@@ -62,6 +62,5 @@ CILIUM_NETWORK_POLICIES = ResourceKind(
     versions=("v2",),
     kind="CiliumNetworkPolicy",
     type=CiliumNetworkPolicy,
-    index_keys=no_index_keys,
     affects=affects_harness,  # whose pods it protects
 )

@@ -325,7 +325,6 @@ SERVICES = ResourceKind(
     versions=("v1",),
     kind="Service",
     type=Service,
-    index_keys=objects.no_index_keys,
     affects=objects.affects_nothing,  # but by its referrers
     referrers=(("inferencepools", objects.own_picker_key),),
     bounded=_bounded,

@@ -144,7 +144,6 @@ GATEWAY_CLASSES = ResourceKind(
     versions=("v1",),
     kind="GatewayClass",
     type=GatewayClass,
-    index_keys=objects.no_index_keys,
     affects=gateway_class_affects,
 )
 

@@ -190,7 +190,6 @@ MESH_CONFIG_MAPS = ResourceKind(
     versions=("v1",),
     kind="ConfigMap",
     type=MeshConfigMap,
-    index_keys=objects.no_index_keys,
     affects=mesh_config_affects,
     object_name="istio",
 )

@@ -98,7 +98,6 @@ def node_health_events(group_resource: str, namespace: str) -> ResourceKind:
         versions=VERSIONS,
         kind=KINDS[resource],
         type=NodeHealthEvent,
-        index_keys=objects.no_index_keys,
         affects=objects.affects_nothing,
         namespace=namespace,
         label_selector=f"{health_events.MANAGED_BY_LABEL}={PROGRAM_NAME}",

@@ -320,11 +320,6 @@ def own_picker_key(picker: ApiObject) -> str:
     return picker_key(picker.metadata.namespace, picker.metadata.name)
 
 
-def no_index_keys(_: ApiObject) -> tuple[str, ...]:
-    """Index nothing: these objects are only read by name, or all of them."""
-    return ()
-
-
 def affects_nothing(_: ApiObject) -> tuple[Subject, ...]:
     """Return no subject, as for what is only written."""
     return ()
