@@ -224,15 +224,11 @@ class Elector:
                 self.lease = await self._lock.create(record)
             else:
                 self.lease = await self._lock.update(self.lease, record)
-        self._observed, self._absence = (
-            lease_rules.ObservedRecord(self.lease.record, self._now()),
-            None,
-        )
+        self._observed = lease_rules.ObservedRecord(self.lease.record, self._now())
+        self._absence = None
         self._renewed_at = sent_at
         # A process that was paused during the call may find the answer after its deadline.
-        if not self.is_leader and self._now() < lease_rules.leadership_deadline(
-            sent_at, self._timing
-        ):
+        if not self.is_leader and self._now() < self.deadline():
             self._not_leading.clear()
             self._leading.set()
             logger.info("leading: %s holds lease %s", self._identity, self._lock)

@@ -102,11 +102,8 @@ def _ready_times(pods: Iterable[Pod]) -> Iterator[datetime]:
 
 SCALED_OBJECT_NOT_FOUND, SCALED_OBJECT_REJECTED = "ScaledObjectNotFound", "ScaledObjectRejected"
 WRONG_TARGET = "WrongTarget"
-TRIGGER_ERROR, METRICS_UNAVAILABLE, SCALE_FAILED = (
-    "TriggerError",
-    "MetricsUnavailable",
-    "ScaleFailed",
-)
+TRIGGER_ERROR, METRICS_UNAVAILABLE = "TriggerError", "MetricsUnavailable"
+SCALE_FAILED = "ScaleFailed"
 AUTOSCALING_CODES = frozenset(
     {
         SCALED_OBJECT_NOT_FOUND,
