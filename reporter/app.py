@@ -105,8 +105,9 @@ class Reporter:
         self._inputs = Inputs(
             settings, catalogue, api, clock, count_scrape=self.metrics.count_scrape
         )
-        self.metrics.set_scrape_functions(self._inputs.count_scrape_pages, self._inputs.page_ages)
-        self.metrics.set_permissions_function(self._inputs.permissions.report)
+        self.metrics.scrape_pages.count_pages = self._inputs.count_scrape_pages
+        self.metrics.scrape_pages.page_ages = self._inputs.page_ages
+        self.metrics.permissions.report = self._inputs.permissions.report
         self._store = self._inputs.store
         self._unread_kinds = UnreadKinds(self._store, catalogue, settings.sources)
         self._wire_leadership()
@@ -132,7 +133,7 @@ class Reporter:
         self._announcements = Announcements(
             catalogue, evaluation_settings, clock, involved_for=involved_for, observer=self.metrics
         )
-        self.metrics.set_episodes_function(self._announcements.episode_starts)
+        self.metrics.episode_starts = self._announcements.episode_starts
         self.metrics.set_findings_functions(
             holds_lease=self._leadership.holds_lease,
             knows_episodes=lambda: self._announcements.is_complete,
@@ -184,12 +185,12 @@ class Reporter:
         )
         self._overlay_watch = (
             OverlayWatch(
-                overlay, self._catalogue, load, changer.apply, count=self.metrics.reloads.count
+                overlay, self._catalogue, load, changer.apply, count=self.metrics.count_reload
             )
             if overlay is not None and load is not None
             else None
         )
-        self.metrics.reloads.set_refused_function(lambda: bool(self._why_overlay_refused()))
+        self.metrics.set_overlay_function(lambda: bool(self._why_overlay_refused()))
 
     def _why_overlay_refused(self) -> str:
         return self._overlay_watch.why_refused if self._overlay_watch is not None else ""

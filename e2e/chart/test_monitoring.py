@@ -148,8 +148,8 @@ def _page_in_outage() -> str:
         missed_events=0,
     )
     metrics = Metrics(DEFAULT_CATALOGUE, lambda: [watch])
-    metrics.set_scrape_functions(lambda: {"read": 0}, dict)
-    metrics.set_permissions_function(lambda: PermissionReport({("list", "pods"): False}))
+    metrics.scrape_pages.count_pages = lambda: {"read": 0}
+    metrics.permissions.report = lambda: PermissionReport({("list", "pods"): False})
     metrics.set_findings_functions(holds_lease=lambda: True, knows_episodes=lambda: True)
     out = {"Deployment kaito-system/body-based-router": {"replicas": 0}}
     outage = stack_after(out, until="1h")

@@ -110,7 +110,7 @@ class Hub:
         self._wire_inputs()
         self.metrics = HubMetrics(self._watch_reports)
         api.on_request(self.metrics.count_api_request)
-        self.metrics.set_permissions_function(self._permissions.report)
+        self.metrics.permissions.report = self._permissions.report
         lock = LeaseLock(api, settings.lease_namespace, settings.leader_election_id)
         self._leadership = lifecycle.make_leadership(
             settings, lock, identity=self._identity, clock=clock

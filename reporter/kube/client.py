@@ -23,11 +23,7 @@ from reporter.kube.errors import Refused, Unreachable
 from reporter.kube.paths import Query
 from reporter.kube.response_body import BodyTooLargeError, read_body
 from reporter.kube.rest_config import SERVICE_ACCOUNT_DIR, choose_loader
-from reporter.kube.transport import (
-    CountRequest,
-    RequestOptions,
-    Transport,
-)
+from reporter.kube.transport import CountRequest, RequestOptions, Transport
 from reporter.process.clock import Clock
 
 

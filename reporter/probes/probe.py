@@ -16,8 +16,8 @@ from reporter.resources.check_result import CheckResult, check_served, to_verdic
 from reporter.snapshot.snapshot import Snapshot
 
 
-class NoParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """The parameters of a probe that takes none."""
+class ProbeParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """The parameters of an entry of the catalogue for its probe; none of its own."""
 
 
 class ProbeRequest(Struct, frozen=True, gc=False):
@@ -64,6 +64,12 @@ def one_verdict(*requires: ResourceKind) -> Callable[[CheckFunc], EvaluateFunc]:
         return evaluate
 
     return decorate
+
+
+def crds_of(*kinds: ResourceKind) -> Callable[[Any], frozenset[str]]:
+    """Return a function for *required_crds* of a spec: the CRDs of *kinds*, whatever the parameters."""
+    crds = frozenset(kind.group_resource for kind in kinds)
+    return lambda _: crds
 
 
 class Probe(Struct, frozen=True):

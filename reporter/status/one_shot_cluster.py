@@ -22,7 +22,7 @@ from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.client import RestClient
 from reporter.kube.discovery import discover
 from reporter.kube.errors import KubeError, NotFound, Refused, Unserved
-from reporter.kube.event_warnings import list_warnings
+from reporter.kube.events import list_warnings
 from reporter.kube.lister import ListResult, get_one, list_all
 from reporter.kube.watch_context import WatchTiming
 from reporter.kube.watch_events import UndecodableObject

@@ -48,7 +48,7 @@ def _watch(kind: str, *, up: bool) -> WatchReport:
 
 def _page(metrics: ProcessMetrics, *, missing: bool, unknown: int) -> str:
     report = PermissionReport({RIGHT: missing}, unknown)
-    metrics.set_permissions_function(lambda: report)
+    metrics.permissions.report = lambda: report
     return metrics.render().decode()
 
 

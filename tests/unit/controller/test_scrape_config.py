@@ -24,7 +24,7 @@ from reporter.evaluation.registry import SPECS
 from reporter.kube.access_review import Permission
 from reporter.metrics.page import Metrics
 from reporter.model.enums import Reason
-from reporter.probes.probe import NoParameters
+from reporter.probes.probe import ProbeParameters
 from reporter.scrape.samples import ScrapeResult
 from reporter.scrape.scrapes import Scrape
 from reporter.settings import ScrapeMode, Settings, load_settings
@@ -137,7 +137,7 @@ READY_SCRAPE = Scrape(("up",), READY, 8000)
 
 
 def spec_with(scrape: Scrape) -> ProbeSpec:
-    return ProbeSpec("engine", NoParameters, scrape=lambda _, __: scrape)
+    return ProbeSpec("engine", ProbeParameters, scrape=lambda _, __: scrape)
 
 
 @pytest.mark.parametrize(

@@ -385,7 +385,7 @@ def test_the_time_of_the_component_that_reports_it_counts():
 def test_the_start_of_an_episode_counts_after_a_restart():
     play, page = a_play(), Page()
     announced = NOON - timedelta(minutes=20)
-    page.metrics.set_episodes_function(lambda: {BBR: announced})
+    page.metrics.episode_starts = lambda: {BBR: announced}
     page.scrape(play.set_verdicts(an_active_verdict(BBR)))
     assert page.read(*SINCE) == {("", "", "clusterBBR"): announced.timestamp()}
 
