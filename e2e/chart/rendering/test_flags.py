@@ -8,17 +8,25 @@ import pytest
 import yaml
 
 from e2e.chart import CHART, golden
-from e2e.chart.helm import Helm
+from e2e.chart.helm import Helm, HelmFailed
 from e2e.chart.rendering.objects import arguments_of, object_of
 from reporter.settings import RollUpScope, load_settings
+from reporter.settings.components_file import COMPONENT_FLAGS
 
 
 pytestmark = pytest.mark.controlplane
 """The helm program is built together with the control plane."""
 
 Json = dict[str, Any]
-DIFFERS = {"kaito-namespace": "kaito-workspace", "resync-seconds": "60"}
-"""Flags whose default in the chart has always differed from the program's."""
+SILENCES = "/etc/status-reporter-silences/silences.yaml"
+DIFFERS = {
+    "kaito-namespace": "kaito-workspace",
+    "resync-seconds": "60",
+    "silence-file": SILENCES,
+}
+"""
+Flags whose default in the chart differs from the program's: two always have, and a pod has a place for silences.
+"""
 
 
 @pytest.mark.parametrize("values", golden.OF_REPORTER, ids=lambda path: path.stem)
@@ -39,6 +47,48 @@ def test_defaults_are_those_of_the_program(helm: Helm) -> None:
     ours = {**loaded.flag_texts, **DIFFERS, **inside, "release-namespace": "kaito-system"}
     assert given == {name: ours[name] for name in given}
     assert {"metrics-bind-address", "leader-elect", "scrape-mode"} <= given.keys()
+
+
+COMPONENTS = """\
+kaito: kube-system/kaito
+keda: keda-system        # its Deployments have their usual names
+bbr: ""                  # not checked
+node-provisioner: karpenter/karpenter
+"""
+
+
+@pytest.mark.parametrize("form", ["mapping", "file"])
+def test_the_lines_of_a_file_of_components_are_values_too(
+    helm: Helm, tmp_path: Path, form: str
+) -> None:
+    file, values = tmp_path / "components.yaml", tmp_path / "values.yaml"
+    file.write_text(COMPONENTS, "utf-8")
+    values.write_text(json.dumps({"components": yaml.safe_load(COMPONENTS)}), "utf-8")
+    given = f"--values={values}" if form == "mapping" else f"--set-file=components={file}"
+    loaded = load_settings(arguments_of(helm.render(CHART, given)), {})
+    expected = load_settings([f"--components-file={file}"], {})
+    for name in yaml.safe_load(COMPONENTS):
+        for flag in filter(None, COMPONENT_FLAGS[name]):
+            assert loaded.flag_texts[flag] == expected.flag_texts[flag], flag
+    assert loaded.flag_texts["istio-namespace"] == "istio-system"
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("kiato: kaito-system/kaito", "no component kiato"),
+        ("kaito: a/b/c", "components.kaito: must be NAMESPACE/DEPLOYMENT"),
+        ("keda: keda/keda-operator", "components.keda: name its namespace alone"),
+        ("- kaito", "no YAML mapping"),
+    ],
+)
+def test_a_line_of_components_that_the_process_would_refuse_is_refused(
+    helm: Helm, tmp_path: Path, line: str, named: str
+) -> None:
+    file = tmp_path / "components.yaml"
+    file.write_text(line, "utf-8")
+    with pytest.raises(HelmFailed, match=named):
+        helm.render(CHART, f"--set-file=components={file}")
 
 
 def test_status_is_inside_the_pod_alone_and_no_peer_is_let_in(helm: Helm) -> None:

@@ -8,18 +8,54 @@
 {{- kindIs "bool" .Values.rollupMetrics | ternary "off" (default "cluster" .Values.rollupMetrics) -}}
 {{- end -}}
 
-{{/* The ConfigMap of silences: of the entries, or one of the user's; empty if there is none. */}}
+{{/* The ConfigMap of silences: one of the user's, that of the entries, or without either the one that `silence --apply`
+creates. That one has a name of its own: Helm adopts no object that it has not made. */}}
 {{- define "reporter.silences" -}}
-{{- if kindIs "string" .Values.silences -}}
+{{- if and .Values.silences (kindIs "string" .Values.silences) -}}
 {{- .Values.silences -}}
-{{- else if .Values.silences -}}
-{{- printf "%s-silences" (include "reporter.name" .) -}}
+{{- else -}}
+{{- printf "%s-%s" (include "reporter.name" .) (ternary "silences" "applied-silences" (not (empty .Values.silences))) -}}
 {{- end -}}
+{{- end -}}
+
+{{/* The lines of components: each with the keys of controlPlane that it sets, of the namespace and of the Deployment. */}}
+{{- define "reporter.componentKeys" -}}
+istio: [istioNamespace, istiodDeployment]
+gateway-auth: [gatewayAuthNamespace, gatewayAuthDeployment]
+azure-authz: [azureAuthz.namespace, azureAuthz.name]
+bbr: [bbrNamespace, bbrDeployment]
+kaito: [kaitoNamespace, kaitoDeployment]
+node-provisioner: [nodeProvisioner.namespace, nodeProvisioner.name]
+keda: [kedaNamespace]
+keda-scaler: [kedaScalerNamespace, kedaScalerDeployment]
+{{- end -}}
+
+{{/* The lines of components, of a text or a mapping, as JSON. */}}
+{{- define "reporter.components" -}}
+{{- kindIs "string" .Values.components | ternary (fromYaml (toString .Values.components)) .Values.components | default dict | toJson -}}
+{{- end -}}
+
+{{/* controlPlane with the places that components names, as JSON. */}}
+{{- define "reporter.controlPlane" -}}
+{{- $found := deepCopy .Values.controlPlane -}}
+{{- $keys := include "reporter.componentKeys" . | fromYaml -}}
+{{- range $name, $place := include "reporter.components" . | fromJson -}}
+{{- $parts := splitList "/" (toString (default "" $place)) -}}
+{{- range $index, $key := get $keys $name -}}
+{{- if lt $index (len $parts) -}}
+{{- $path := splitList "." $key -}}
+{{- $at := len $path | eq 1 | ternary $found (default dict (get $found (first $path))) -}}
+{{- $_ := set $at (last $path) (index $parts $index) -}}
+{{- if len $path | ne 1 }}{{ $_ := set $found (first $path) $at }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- $found | toJson -}}
 {{- end -}}
 
 {{/* The flags of the process. */}}
 {{- define "reporter.arguments" -}}
-{{- $there := .Values.controlPlane -}}
+{{- $there := include "reporter.controlPlane" . | fromJson -}}
 - --metrics-bind-address=:8080
 - --health-probe-bind-address=:8081
 - --status-bind-address={{ .Values.statusBindAddress }}
@@ -72,9 +108,7 @@
 {{- if .Values.mirrorEvents }}
 - --mirror-events=true
 {{- end }}
-{{- if include "reporter.silences" . }}
 - --silence-file=/etc/status-reporter-silences/silences.yaml
-{{- end }}
 {{- with .Values.sources }}
 - --sources={{ join "," . }}
 {{- end }}

@@ -12,6 +12,7 @@ includes this, so that a value is named whichever object is rendered first.
 {{- include "reporter.checkPacks" . -}}
 {{- include "reporter.checkRules" . -}}
 {{- include "reporter.checkOverlay" . -}}
+{{- include "reporter.checkComponents" . -}}
 {{- if and .Values.smokeChecks (not (has "jobs" (default list .Values.sources))) -}}
 {{- include "reporter.refuse" (dict "root" $ "why" "smokeChecks: nobody reads their results; add jobs to sources") -}}
 {{- end -}}
@@ -67,6 +68,25 @@ running with an earlier one, and not start without one. */}}
 {{- if not (has $reason $known) -}}
 {{- include "reporter.refuse" (dict "root" $ "why" (printf "catalogueOverlay: unknown reason %s; docs/reasons.md has those of each pack, and `add` takes new ones" $reason)) -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Each line of components names a component that there is, and NAMESPACE or NAMESPACE/DEPLOYMENT. */}}
+{{- define "reporter.checkComponents" -}}
+{{- $keys := include "reporter.componentKeys" . | fromYaml -}}
+{{- range $name, $place := include "reporter.components" . | fromJson -}}
+{{- if eq $name "Error" -}}
+{{- include "reporter.refuse" (dict "root" $ "why" (printf "components: no YAML mapping: %s" $place)) -}}
+{{- end -}}
+{{- if not (hasKey $keys $name) -}}
+{{- include "reporter.refuse" (dict "root" $ "why" (printf "components: there is no component %s; known are %s" $name (keys $keys | sortAlpha | join ", "))) -}}
+{{- end -}}
+{{- if not (regexMatch "^([^/]+(/[^/]+)?)?$" (toString (default "" $place))) -}}
+{{- include "reporter.refuse" (dict "root" $ "why" (printf "components.%s: must be NAMESPACE/DEPLOYMENT, or empty: not checked" $name)) -}}
+{{- end -}}
+{{- if gt (splitList "/" (toString (default "" $place)) | len) (len (get $keys $name)) -}}
+{{- include "reporter.refuse" (dict "root" $ "why" (printf "components.%s: name its namespace alone" $name)) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -12,7 +12,7 @@
 
 {{/* One line for each value that is taken and may not be what was meant. The process logs them too. */}}
 {{- define "reporter.warnings" -}}
-{{- $there := .Values.controlPlane -}}
+{{- $there := include "reporter.controlPlane" . | fromJson -}}
 {{- with include "reporter.unknownValues" . }}
 {{- range splitList " " . }}
 - {{ . }} is not a value of this chart and has no effect.
@@ -58,6 +58,9 @@
 
 {{/* The commands that remove what helm does not: objects that the process or users have created. */}}
 {{- define "reporter.leftovers" -}}
+{{- if and (include "reporter.runs" .) (empty .Values.silences) }}
+  kubectl delete configmap -n {{ include "reporter.namespace" . }} {{ include "reporter.silences" . }} --ignore-not-found
+{{- end }}
 {{- if ne (include "reporter.store" .) "none" }}
   kubectl delete {{ include "reporter.storeResource" . }} -n {{ .Release.Namespace }} -l app.kubernetes.io/managed-by={{ include "reporter.program" . }}
 {{- end }}
