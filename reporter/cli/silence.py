@@ -57,7 +57,7 @@ def _run_silence(arguments: Arguments, environ: Mapping[str, str]) -> int:
         raise SettingsError("", "name what to silence: NS, NS/SET or cluster, then the reasons")
     target = parse_target(names[:1], arguments.values["namespace"])
     settings, catalogue = load_configuration(arguments.run_flags, environ)
-    now, terminal = Clock().now(), Terminal(environ)
+    now, terminal = Clock().now(), Terminal(environ, arguments)
     text = _written(arguments, target, names[1], now=now)
     subject = Subject(_layer_of(target), target.namespace, target.name)
     found = check_silence(text, catalogue, Subjects(frozenset({subject})), idle=(), now=now)
@@ -198,10 +198,8 @@ expire takes a silence back. See docs/silences.md.""",
             default="cluster",
         ),
         command.NAMESPACE,
-        command.REPORTER_NAMESPACE,
-        command.CONTEXT,
-        command.AS,
-        command.REQUEST_TIMEOUT,
+        command.QUIET,
+        *command.ACCESS,
     ),
     settings=command.EVALUATION_FLAGS,
     notes="""\

@@ -203,8 +203,8 @@ class SilenceWriter:
         pod = pods[0]
         if SILENCE_FILE not in pod.flags:
             raise NoSilenceFile(
-                f"the reporter in pod {pod} has no file of silences: name a ConfigMap under silences in the"
-                " values of the chart, which need not exist yet"
+                f"the reporter in pod {pod} has no file of silences: give it --silence-file in a"
+                " ConfigMap, as the chart does"
             )
         found = await read_mounted(api, pod)
         if found is None:
@@ -232,7 +232,7 @@ def run_expire(arguments: Arguments, names: Sequence[str], environ: Mapping[str,
     named = names[1] if len(names) > 1 else ""
     reasons = frozenset(filter(None, (each.strip() for each in named.split(","))))
     settings, _ = load_configuration(arguments.run_flags, environ)
-    terminal = Terminal(environ)
+    terminal = Terminal(environ, arguments)
     writer = SilenceWriter(arguments, settings, terminal, environ)
     return run_asking(writer.expire(target, reasons), terminal)
 

@@ -31,7 +31,7 @@ def run_list(arguments: Arguments, names: Sequence[str], environ: Mapping[str, s
         raise SettingsError(
             f"--from={place}", "must be cluster or file:PATH, as its own reading tells"
         )
-    terminal = Terminal(environ)
+    terminal = Terminal(environ, arguments)
     opener = SourceOpener(arguments, target, environ, terminal)
     return run_asking(_list(opener, target, arguments.value("output"), terminal), terminal)
 

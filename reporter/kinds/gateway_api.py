@@ -284,8 +284,10 @@ def route_keys(route: HTTPRoute) -> tuple[str, ...]:
 
 def route_affects(route: HTTPRoute) -> tuple[Subject, ...]:
     """
-    Return the harness of the namespace, and the models of the route's labels, name and backends.
+    Return the harnesses of the namespace and of its Gateways', and the models of labels, name and backends.
     """
+    gateways = {each.namespace for each in route.spec.parent_refs or () if each.namespace}
+    elsewhere = gateways - {route.metadata.namespace}
     backends = [
         Subject(
             Layer.MODELDEPLOYMENT,
@@ -298,6 +300,7 @@ def route_affects(route: HTTPRoute) -> tuple[Subject, ...]:
     ]
     return (
         objects.harness_of(route),
+        *(Subject(Layer.MODELHARNESS, each) for each in sorted(elsewhere)),
         *objects.possible_models_of(route, objects.ROUTE_SUFFIX),
         *backends,
     )
@@ -310,6 +313,9 @@ HTTP_ROUTES = ResourceKind(
     kind="HTTPRoute",
     type=HTTPRoute,
     index_keys=route_keys,
-    spec_key_prefixes=(lambda namespace: objects.backend_pool_key(namespace, ""),),
+    spec_key_prefixes=(
+        lambda namespace: objects.backend_pool_key(namespace, ""),
+        lambda namespace: objects.parent_gateway_key(namespace, ""),
+    ),
     affects=route_affects,
 )

@@ -208,6 +208,12 @@ class InferenceSetStatus(StatusStruct, frozen=True, kw_only=True):
     unreachable: Annotated[
         str, Meta(description="Why no request reaches it, although its replicas may serve.")
     ] = ""
+    gateways: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="The Gateways that its routes name, `namespace/name`; empty if not known."
+        ),
+    ] = ()
     paused: Annotated[bool, Meta(description="Scaled to zero on purpose.")] = False
     observed_generation: Annotated[
         int | None, Meta(description="Generation that KAITO has acted on; null if not reported.")

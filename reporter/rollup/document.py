@@ -226,6 +226,7 @@ class StatusView:
             answered_at=facts.answered_at,
             answered_seconds=self._seconds_since(facts.answered_at),
             unreachable=record.why_unreachable,
+            gateways=tuple(map("/".join, facts.gateways)),
             paused=facts.progress.is_paused,
             observed_generation=facts.progress.observed_generation,
             generation=facts.progress.generation,

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from reporter.evaluation.evaluation import Evaluation
 from reporter.kinds.core import Pod
 from reporter.kinds.kaito import InferenceSet, Workspace
+from reporter.kinds.objects import NamespacedName
 from reporter.model import status_document
 from reporter.model.enums import Layer, Reason
 from reporter.model.silences import Silence
@@ -143,8 +144,8 @@ class InferenceSetFacts(Struct, frozen=True, kw_only=True, gc=False):
     All that is shown of an InferenceSet beside its state; compared as a whole, so none gets stale.
 
     *replicas*: those of *progress*, as far as their objects can be read now. *unreachable*: why no
-    request reaches it although nothing else may be wrong; empty if a request may. *path*: the
-    cause on the path of its requests; None if nothing is known to hinder them. *answered_at*: when
+    request reaches it although nothing else may be wrong; empty if a request may. *gateways*: those
+    that its routes name. *path*: the cause on the path of its requests; None if nothing is known to hinder them. *answered_at*: when
     a check last got an answer of it through its Gateway, if that still counts. *not_judged*:
     ranked reasons that need metrics pages of which none is known.
     """
@@ -152,6 +153,7 @@ class InferenceSetFacts(Struct, frozen=True, kw_only=True, gc=False):
     progress: ReplicaProgress = ReplicaProgress()
     replicas: status_document.Replicas | None = None
     unreachable: str = ""
+    gateways: tuple[NamespacedName, ...] = ()
     path: Unavailability | None = None
     answered_at: datetime | None = None
     not_judged: tuple[Reason, ...] = ()

@@ -15,7 +15,7 @@ from reporter.model.verdicts import ObjectRef
 from reporter.probes.jobs import find_answer_time
 from reporter.resources.routes import find_routes
 from reporter.rollup import subject_states
-from reporter.rollup.availability import PathFinder
+from reporter.rollup.availability import PathFinder, gateways_of
 from reporter.rollup.blockers import BlockerFinder
 from reporter.rollup.findings import SubjectFindings
 from reporter.rollup.records import (
@@ -68,11 +68,13 @@ class SetRollUp:
         progress: ReplicaProgress,
     ) -> InferenceSetRecord:
         """Return the record of an InferenceSet; *before* itself if nothing has changed."""
+        gateways = gateways_of(self._given.snapshot, subject)
         facts = InferenceSetFacts(
             progress=progress,
             replicas=self._known_replicas(subject, progress),
             unreachable=self._why_unreachable(subject),
-            path=self._paths.find(subject),
+            gateways=gateways,
+            path=self._paths.find(subject, gateways),
             answered_at=find_answer_time(self._given.snapshot, subject, now=self._given.now),
             not_judged=tuple(key.reason for key in found.unread),
         )
