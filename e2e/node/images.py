@@ -1,6 +1,7 @@
 """The images of the node as archives, built once for each state of their sources."""
 
 import hashlib
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
@@ -89,7 +90,8 @@ def _archive(name: str, digest: str, build: Callable[[Storage, Path, Path], None
             (Path(work) / "storage").mkdir()
             unfinished = Path(work) / "archive.tar"
             build(Storage(Path(work) / "storage"), Path(work), unfinished)
-            shutil.copyfile(unfinished, partial := target.with_suffix(".unfinished"))
+            # Another process may build the same one.
+            shutil.copyfile(unfinished, partial := target.with_suffix(f".{os.getpid()}"))
             partial.replace(target)
         made = sorted(folder.glob(f"{name}-*.tar"), key=lambda each: each.stat().st_mtime)
         for old in made[:-KEPT]:
