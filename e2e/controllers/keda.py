@@ -85,6 +85,11 @@ class Keda:
         self._start_metrics_server()
         until(self._serves_metrics, within=WITHIN, what="the API server gets external metrics")
 
+    def check(self) -> None:
+        """Raise AssertionError with the end of its log if a process has ended."""
+        for each in self.processes.values():
+            assert each.running(), each.tail()
+
     def start_operator(self) -> None:
         command = [
             assets.program(KEDA),

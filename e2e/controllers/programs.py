@@ -21,7 +21,7 @@ PROGRAMS = {
 }
 NOT_RUN = {
     "istiod": "the Go module proxy has no version of istio.io/istio; the tests write its statuses",
-    "keda-kaito-scaler": "the Go module proxy has no version of it; a test makes its ScaledObjects and answers KEDA",
+    "keda-kaito-scaler": "the Go module proxy has no version of it, and KEDA reaches it by the name of a Service; a test answers KEDA",
 }
 """The controllers of a production stack that are not run, and why."""
 

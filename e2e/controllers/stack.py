@@ -35,11 +35,13 @@ CLOUDS: dict[str, Json] = {
 """The NodeClasses, named by what their cloud does; a machine of the last two never joins."""
 
 OPTIONS = Options(
+    # KEDA ends two minutes after its start if one of its kinds is not served.
+    unread_crds=True,
     apiserver_flags=(
         # A pod leaves a silent node after 5 minutes unless its own toleration says otherwise.
         "--default-not-ready-toleration-seconds=45",
         "--default-unreachable-toleration-seconds=45",
-    )
+    ),
 )
 
 

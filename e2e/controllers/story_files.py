@@ -12,6 +12,7 @@ import yaml
 
 from e2e.controllers import programs
 from e2e.controlplane import Json
+from reporter.stories.format import apply_merge_patch
 
 
 FOLDER = Path(__file__).parents[2] / "tests" / "cases"
@@ -31,9 +32,9 @@ def path(name: str) -> Path:
 
 def write(name: str, head: Json, steps: Sequence[Json], names: Sequence[str]) -> str:
     """
-    Write the story with these steps, if the controllers write other words than before or are others.
+    Write the story with these steps, if other words than before stay, or the controllers are others.
 
-    *head*: its other keys, but for those that are KEPT. Returns how it differs.
+    *head*: its other keys, but for those that are KEPT. Returns how it differs, also in words that pass.
     """
     file = path(name)
     before = file.read_text("utf-8") if file.exists() else ""
@@ -43,24 +44,24 @@ def write(name: str, head: Json, steps: Sequence[Json], names: Sequence[str]) ->
         "given": {"change": dict.fromkeys(_HEALTHY)},
         "story": list(steps),
     }
-    differing = _differences(kept, made)
+    differing, passing = _differences(kept, made), _passing_differences(kept, made)
     versions = versions_of(names)
     if not differing and versions in before:
-        return f"{file.name}: as recorded"
+        return "\n".join([f"{file.name}: as recorded", *passing])
     all_else = {"announced": {}} | {key: kept[key] for key in KEPT if key in kept}
     file.write_text(
         _heading(versions) + _yaml(made, flow=None) + _yaml(all_else, flow=False), "utf-8"
     )
-    return "\n".join([f"{file.name}: written anew with {versions}", *differing])
+    return "\n".join([f"{file.name}: written anew with {versions}", *differing, *passing])
 
 
 def _differences(kept: Json, made: Json) -> list[str]:
     """
-    Return what one of two stories has and the other has not: words of conditions, acts, and other keys.
+    Return what one of two stories has and the other has not: words that stay, acts, and other keys.
 
-    Controllers race with each other, so that the order of what they write is never the same.
+    Controllers race with each other, so that what they write for a moment, and its order, is never the same.
     """
-    before, now = words(kept.get("story", [])), words(made["story"])
+    before, now = lasting_words(kept.get("story", [])), lasting_words(made["story"])
     keys = [key for key in made if key != "story" and made[key] != kept.get(key)]
     return [
         *(f"  - {each}" for each in sorted(before - now)),
@@ -69,23 +70,47 @@ def _differences(kept: Json, made: Json) -> list[str]:
     ]
 
 
+def _passing_differences(kept: Json, made: Json) -> list[str]:
+    """Return the words that only one of two stories has for a moment, and the other never."""
+    before, now = kept.get("story", []), made["story"]
+    lost = words(before) - words(now) - lasting_words(before)
+    new = words(now) - words(before) - lasting_words(now)
+    return [
+        f"  {sign} for a moment: {each}"
+        for sign, told in (("-", lost), ("+", new))
+        for each in sorted(told)
+    ]
+
+
 def words(steps: Iterable[Json]) -> frozenset[str]:
+    """Return each state of a condition with its reason, and its message without numbers."""
+    changes = [step["change"] for step in steps]
+    return frozenset[str]().union(*(_words_of(each) for each in changes))
+
+
+def lasting_words(steps: Iterable[Json]) -> frozenset[str]:
+    """Return each act, and the words that stand when the next one begins, or at the end."""
+    found: set[str] = set()
+    states: Json = {}
+    for step in steps:
+        if "what" in step:
+            found |= {step["what"], *_words_of(states)}
+        states = apply_merge_patch(states, step["change"])
+    return frozenset(found | _words_of(states))
+
+
+def _words_of(states: Json) -> frozenset[str]:
     """
-    Return each state of a condition with its reason, and its message without numbers; and each act.
+    Return the words of some objects, each with the kind of its object.
 
     What Karpenter has yet to look at is left out: how much of it is seen differs each time.
     """
-    found: set[str] = set()
-    for step in steps:
-        found |= {step["what"]} if "what" in step else set()
-        for address, content in step["change"].items():
-            status = (content or {}).get("status") or {}
-            found |= {
-                f"{address.split()[0]} {_told(each)}"
-                for each in status.get("conditions") or ()
-                if each.get("reason") not in _YET_TO_COME
-            }
-    return frozenset(found)
+    return frozenset(
+        f"{address.split()[0]} {_told(each)}"
+        for address, content in states.items()
+        for each in ((content or {}).get("status") or {}).get("conditions") or ()
+        if each.get("reason") not in _YET_TO_COME
+    )
 
 
 def _told(condition: Json) -> str:

@@ -9,7 +9,7 @@ from e2e.controllers import programs, story_files
 from e2e.controllers.recording import Act, Recording, Sighting, difference, story_steps
 from e2e.controllers.scaling_scenarios import SCENARIOS as SCALING
 from e2e.controllers.scenarios import SCENARIOS
-from e2e.controllers.story_files import words
+from e2e.controllers.story_files import lasting_words, words
 from e2e.controlplane import pins
 from reporter.kinds.kaito import WORKSPACES
 
@@ -89,10 +89,33 @@ def test_a_recording_is_compared_by_the_words_of_its_conditions():
         },
         {"at": "2m", "change": {"Node a": {"status": {"conditions": [waits]}}, "Node b": None}},
     ]
-    assert words(steps) == {
+    assert words(steps) == {"Node Ready=True Ready: N of N nodes"}
+    assert lasting_words(steps) == {"it is installed"}
+    assert lasting_words([*steps[:1], {"at": "2m", "what": "it goes", "change": {}}]) == {
         "it is installed",
+        "it goes",
         "Node Ready=True Ready: N of N nodes",
     }
+
+
+def test_words_that_pass_are_printed_and_write_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(story_files, "FOLDER", tmp_path)
+    starts = {"at": "1m", "what": "it is installed", "change": _node("False", "Starting")}
+    ready = {"at": "1m", "change": _node("True", "Ready")}
+    story_files.write("a", {}, [starts, ready], [programs.KAITO])
+    told = story_files.write(
+        "a", {}, [{**starts, "change": _node("Unknown", "New")}, ready], [programs.KAITO]
+    )
+    assert told.splitlines() == [
+        "recorded-a.yaml: as recorded",
+        "  - for a moment: Node Ready=False Starting",
+        "  + for a moment: Node Ready=Unknown New",
+    ]
+
+
+def _node(status, reason):
+    condition = {"type": "Ready", "status": status, "reason": reason}
+    return {"Node a": {"status": {"conditions": [condition]}}}
 
 
 @pytest.mark.parametrize("name", programs.PROGRAMS)

@@ -24,13 +24,13 @@ def keda(controllers: ControllerStack) -> Keda:
 
 
 @pytest.fixture
-def scaler() -> Iterator[Scaler]:
+def scaler(keda: Keda) -> Iterator[Scaler]:
     started = Scaler()
     yield started
     started.end()
+    keda.check()
 
 
-@pytest.mark.usefixtures("keda")
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda each: each.name)
 def test_an_operator_reads_what_is_wrong_and_nothing_else(
     scenario: Scenario,

@@ -97,6 +97,7 @@ NODE = tuple(
 TOOLS = (
     *NODE,
     Program(*("workload", "workload", "."), "a few seconds the first time"),
+    Program(*("coredns", "coredns", "."), "about 2 minutes the first time"),
     Program(
         *("amtool", "alertmanager", "github.com/prometheus/alertmanager/cmd/amtool"),
         "about 2 minutes the first time",

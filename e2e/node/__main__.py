@@ -59,7 +59,7 @@ def _prepare(*, quiet: bool) -> int:
     found = [*requirements.PACKAGES.find_or_install(requirements.find_requirements)]
     assets.find_or_build()
     found += [assets.program(each.name) for each in assets.NODE]
-    found += [str(images.workload()), str(images.reporter())]
+    found += [str(each) for each in images.archives()]
     if not quiet:
         print("\n".join(found))
     return 0

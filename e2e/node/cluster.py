@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from e2e.controlplane import ControlPlane, Options, StartFailed
-from e2e.node import namespaces, place
+from e2e.node import dns, namespaces, place
 from e2e.node.place import Place
 from e2e.node.real_node import PROXY_USER, RealNode, user_of
 from tests.support.stubs.certificates import CURRENT_FORM, Form, an_authority, issued
@@ -61,6 +61,7 @@ class NodeCluster:
                 each.start()
             for each in self.nodes:
                 each.until_ready()
+            dns.install(self.client, nodes=self._count)
         except Exception as err:
             logs = "\n".join(each.logs() for each in self.nodes)
             raise StartFailed(f"{err}\n{logs}") from err

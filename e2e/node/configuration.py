@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from e2e.controlplane import Json, assets
-from e2e.node import images, requirements
+from e2e.node import dns, images, requirements
 from e2e.node.place import Place
 
 
@@ -18,6 +18,8 @@ address = "{socket}"
 sandbox_image = "{pause}"
 # Without CAP_SYS_RESOURCE, as in many virtual machines, a lower oom_score_adj is refused.
 restrict_oom_score_adj = true
+# A profile would stay in the machine's kernel, and that of runc on Ubuntu lets no pod be ended.
+disable_apparmor = true
 [plugins."io.containerd.grpc.v1.cri".cni]
 bin_dir = "{plugins}"
 conf_dir = "{folder}/cni"
@@ -84,6 +86,8 @@ def _kubelet_configuration(folder: Path, cgroup: str, reserved_memory: str) -> J
         "authorization": {"mode": "AlwaysAllow"},
         "cgroupDriver": "cgroupfs",
         "cgroupRoot": f"/{cgroup}",
+        "clusterDNS": [dns.ADDRESS],
+        "clusterDomain": dns.DOMAIN,
         "containerRuntimeEndpoint": f"unix://{SOCKET}",
         "enforceNodeAllocatable": [],
         "evictionHard": {
@@ -111,6 +115,8 @@ def kube_proxy(folder: Path, place: Place, kubeconfig: str) -> list[str]:
         # Tables of a network namespace cannot be resized from within.
         "conntrack": {"maxPerCore": 0},
         "hostnameOverride": place.name,
+        # A pod behind the same bridge would answer from its own address, unless the kernel filters bridges.
+        "iptables": {"masqueradeAll": True},
         "mode": "iptables",
     }
     path.write_text(json.dumps(content))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from e2e.controlplane import assets, golang
-from e2e.node import requirements
+from e2e.node import images, requirements
 from e2e.node.release import Release, installed
 from tests.support.debian import ProgramMissing
 from tests.support.needed_programs import NeededProgram
@@ -15,7 +15,7 @@ from tests.support.needed_programs import NeededProgram
 def _find() -> None:
     """Raise ProgramMissing with what is not installed, or not built and cannot be."""
     requirements.find_requirements()
-    lacking = assets.lacking([*(each.name for each in assets.NODE), "workload"])
+    lacking = assets.lacking([*(each.name for each in assets.NODE), *images.PROGRAMS])
     if lacking and golang.go() is None:
         raise ProgramMissing(
             f"Not built: {', '.join(lacking)}.\nInstall Go and run `make e2e-node`, which builds them."
@@ -32,6 +32,10 @@ REAL_NODE = NeededProgram(
 )
 
 
+NOT_CHECKED = (
+    "Not checked on a real node: NetworkPolicies, which the CNI plugin bridge does not enforce, and"
+    " traffic between pods of two nodes."
+)
 LONGEST = ("test_crashes", "test_access_tokens", "test_two_nodes")
 """The files that take ten minutes each: processes side by side begin with them."""
 
@@ -49,6 +53,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     REAL_NODE.report_skipped(terminalreporter)
+    passed = terminalreporter.stats.get("passed", [])
+    if any(each.nodeid.startswith("e2e/node/") for each in passed):
+        terminalreporter.line(NOT_CHECKED)
 
 
 @pytest.fixture(scope="session")

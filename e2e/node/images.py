@@ -1,6 +1,7 @@
 """The images of the node as archives, built once for each state of their sources."""
 
 import hashlib
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
@@ -14,6 +15,10 @@ from e2e.image.storage import Storage
 WORKLOAD = "registry.example/e2e/workload:1"
 """The image of the pause of each pod, and of all components."""
 
+COREDNS = "registry.example/e2e/coredns:1"
+PROGRAMS = {"workload": WORKLOAD, "coredns": COREDNS}
+"""The images of one program alone, by the program."""
+
 REGISTRY = "registry.example/team"
 KEPT = 2
 """Archives of an image on a machine: those that were made last."""
@@ -21,8 +26,8 @@ KEPT = 2
 _ROOT = base.DOCKERFILE.parent
 _CONTAINERFILE = """\
 FROM scratch
-COPY workload /workload
-ENTRYPOINT ["/workload"]
+COPY program /program
+ENTRYPOINT ["/program"]
 """
 
 
@@ -31,21 +36,25 @@ def reporter_name(version: str) -> str:
     return f"{REGISTRY}/productionstack-status-reporter:{version}"
 
 
-def workload() -> Path:
-    """Return the archive of the workload's image. The first call builds it."""
-    program = Path(assets.program("workload"))
+def archives() -> tuple[Path, ...]:
+    """Return the archives of all images. The first call builds them, in a minute."""
+    return (*(_of_program(name, image) for name, image in PROGRAMS.items()), _reporter())
+
+
+def _of_program(name: str, image: str) -> Path:
+    program = Path(assets.program(name))
 
     def build(storage: Storage, folder: Path, archive: Path) -> None:
-        shutil.copy2(program, folder / "workload")
+        shutil.copy2(program, folder / "program")
         (folder / "Dockerfile").write_text(_CONTAINERFILE)
-        storage.build(folder, WORKLOAD)
-        storage.export(WORKLOAD, archive, WORKLOAD)
+        storage.build(folder, image)
+        storage.export(image, archive, image)
 
-    return _archive("workload", _digest([program]), build)
+    return _archive(name, _digest([program]), build)
 
 
-def reporter() -> Path:
-    """Return the archive of our image, built from the Dockerfile. The first call takes a minute."""
+def _reporter() -> Path:
+    """Return the archive of our image, built from the Dockerfile."""
     files = [
         file
         for source in building.SOURCES
@@ -77,7 +86,8 @@ def _archive(name: str, digest: str, build: Callable[[Storage, Path, Path], None
             (Path(work) / "storage").mkdir()
             unfinished = Path(work) / "archive.tar"
             build(Storage(Path(work) / "storage"), Path(work), unfinished)
-            shutil.copyfile(unfinished, partial := target.with_suffix(".unfinished"))
+            # Another process may build the same one.
+            shutil.copyfile(unfinished, partial := target.with_suffix(f".{os.getpid()}"))
             partial.replace(target)
         made = sorted(folder.glob(f"{name}-*.tar"), key=lambda each: each.stat().st_mtime)
         for old in made[:-KEPT]:

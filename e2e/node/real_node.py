@@ -34,7 +34,7 @@ class RealNode:
         self.namespaces = Namespaces(self._plane, self.place)
         self._run("containerd", configuration.containerd(self.folder, self.place))
         until(self._containerd_answers, within=60, what="containerd answers")
-        for archive in (images.workload(), images.reporter()):
+        for archive in images.archives():
             self.ctr("images", "import", str(archive))
         self.start_kubelet()
         kubeconfig = self._kubeconfig(PROXY_USER)

@@ -43,9 +43,8 @@ def test_lost_node_is_named_until_kubelet_is_back(quiet: Release) -> None:
 def test_drained_node_is_silent_once_all_pods_are_back(quiet: Release) -> None:
     events = quiet.events_from_now()
     try:
-        quiet.kubectl(
-            "drain", quiet.cluster.node.name, "--force", "--delete-emptydir-data", "--timeout=120s"
-        )
+        flags = ("--force", "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=120s")
+        quiet.kubectl("drain", quiet.cluster.node.name, *flags)
     finally:
         quiet.kubectl("uncordon", quiet.cluster.node.name)
     quiet.until_back()
