@@ -108,8 +108,8 @@ class Fleet(Struct, frozen=True):
     several at least one is wrong. *answered*: when the last complete answer about clusters came.
     *answering_since*: since when such answers come without a gap as long as the stale time.
     *remembers*: the clusters that were seen by an earlier process are among them.
-    *engine_time*: Unix time of the engine then. *forgotten*: labels of that earlier process for which there was
-    no room. *revision*: changes with the content.
+    *engine_time*: Unix time of the engine then. *forgotten*: labels of that earlier process for which there is
+    no room, by when they were last seen. *revision*: changes with the content.
     """
 
     clusters: Mapping[str, FleetRecord] = field(default_factory=dict)
@@ -120,7 +120,7 @@ class Fleet(Struct, frozen=True):
     answering_since: float | None = None
     engine_time: float | None = None
     remembers: bool = False
-    forgotten: frozenset[str] = frozenset()
+    forgotten: Mapping[str, float] = field(default_factory=dict)
     revision: int = 0
 
     def is_answering(self, now: float, stale: float) -> bool:
