@@ -110,10 +110,13 @@ def plane(small_plane: SharedPlane) -> Iterator[ControlPlane]:
 
 
 @pytest.fixture
-def alertmanager(plane: ControlPlane) -> Iterator[tuple[Alertmanager, Expected]]:
+def alertmanager(plane: ControlPlane, tmp_path: Path) -> Iterator[tuple[Alertmanager, Expected]]:
+    """
+    Run one with a disk of its own: it sends no second time what it sent in another test, and has noted there.
+    """
     with inbox() as found:
         config = shortened(example(plane.folder, found), FACTOR)
-        process = Alertmanager(plane, "alertmanager", config)
+        process = Alertmanager(plane, f"alertmanager-{tmp_path.name}", config)
         process.start()
         yield process, Expected(found)
         process.stop()
