@@ -235,6 +235,70 @@ def test_another_hub_does_not_stand_for_one_without_a_leader(helm: Helm, tmp_pat
     assert firing_errors(_rules(helm), series, {19: [], 55: [alert]}, tmp_path) == ""
 
 
+OURS = "productionstack_status_reporter_"
+GONE, BACK, LED = 25, 40, 5
+"""The minutes at which all replicas are gone and are back, and for how many one must have led then."""
+
+
+def _gone(ill: str, well: str = "0") -> str:
+    """Return the values of a series that is ill until all replicas are gone, and then well."""
+    return f"{ill}x{GONE} stale _x{BACK - GONE - 2} {well}x20"
+
+
+def _of_hub(metric: str, values: str, **labels: str) -> Json:
+    return _one(f"{OURS}{metric}", TARGET | labels, values)
+
+
+RIGHT = {"verb": "watch", "resource": "productionstackclusters"}
+WATCHED = "productionstackclusters.reporter.productionstack.kaito.sh"
+OUTAGES = {
+    "HubAnswersIncomplete": (
+        {"partial": _gone("0+2")},
+        [],
+        {"query": "clusters", "result": "partial"},
+    ),
+    "HubSeriesDropped": ({"no_label": _gone("0+9")}, [], {"why": "no_label"}),
+    "HubObjectsNotWritten": ({"failing": _gone("2")}, [], {}),
+    "HubWatchLost": ({}, [_of_hub("watch_up", _gone("0", "1"), kind=WATCHED)], {}),
+    "HubRightMissing": ({}, [_of_hub("missing_rights", _gone("1"), **RIGHT)], RIGHT),
+    "HubRightsUnknown": ({}, [_of_hub("unknown_rights", _gone("1"))], {}),
+}
+
+
+@pytest.mark.parametrize("name", OUTAGES)
+def test_an_alert_on_the_hub_fires_on_while_it_is_gone(
+    helm: Helm, alert_errors: AlertErrors, name: str
+) -> None:
+    def test(name: str) -> AlertTest:
+        values, more, labels = OUTAGES[name]
+        answers = _gone("0+60", f"{60 * BACK}+60")
+        series = [*_series(leader=_gone("1", "1"), success=answers, **values), *more]
+        severity = "critical" if name == "HubRightMissing" else "warning"
+        alert = _alert(name, severity, namespace=NAMESPACE, **labels)
+        unanswered = _alert("HubWithoutAnswers", **_CRITICAL)
+        firing = {
+            GONE: [alert],
+            GONE + 1: [alert],
+            BACK - 1: [alert, unanswered],
+            BACK: [alert],
+            BACK + LED: [],
+            55: [],
+        }
+        return AlertTest(series, firing)
+
+    assert alert_errors(_rules(helm), test) == ""
+
+
+def test_a_watch_of_the_hub_that_is_lost_for_long_is_an_alert(helm: Helm, tmp_path: Path) -> None:
+    """That of a reporter is not the hub's."""
+    lost = _of_hub("watch_up", "1x4 0x9 1x4 0x40", kind=WATCHED)
+    reporter = {"job": "stack-status-reporter", "pod": "stack-status-reporter-0"}
+    other = _one(f"{OURS}watch_up", TARGET | reporter | {"kind": WATCHED}, "0x60")
+    alert = _alert("HubWatchLost", "warning", namespace=NAMESPACE)
+    firing = {18: [], 28: [], 31: [alert], 55: [alert]}
+    assert firing_errors(_rules(helm), [*_series(), lost, other], firing, tmp_path) == ""
+
+
 # ---------------------------------------------------------------- clusters
 
 
