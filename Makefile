@@ -11,15 +11,22 @@ SIDE_BY_SIDE ?= --dist=loadfile --no-loadscope-reorder
 # Tests of e2e mostly wait, so there are more processes than processors.
 ON_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=6
 WITHOUT_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=2
-# Tests of the tests, and what `make e2e` breaks that a case or a scenario breaks too: every night.
+# Tests of the tests, what `make e2e` breaks that a case or a scenario breaks too, and the faults of what
+# stands beside the Events (durable record, sidecar, releases): every night.
 EVERY_NIGHT := e2e/scenarios/controlplane e2e/scenarios/suite $(patsubst %,e2e/suite/test_%.py, \
-  cluster_status endpoint_pickers harness models slow_download)
+  check_jobs cluster_status endpoint_pickers gating harness labels models slow_download) \
+  $(patsubst %,e2e/scenarios/test_%.py,idle_requests shared_plane) \
+  $(patsubst %,e2e/scenarios/health_events/test_%.py,clocks faults) \
+  e2e/scenarios/job_status/test_trouble.py e2e/scenarios/metrics/test_deleted.py \
+  e2e/faults/test_http_clients.py e2e/release/test_krew.py e2e/chart/test_crd_releases.py
 # The Python of the image: another one than the oldest that is supported, with which all else runs.
 IMAGE_PYTHON ?= python$(shell sed -n 's/^ARG BASE=python:\([0-9.]*\)-.*/\1/p' Dockerfile)
 # Hundreds of processes are started from these sources; without this each of them compiles them anew.
 unexport PYTHONDONTWRITEBYTECODE
 # Go's compiler, API servers, helm and promtool need a fifth less processor time, for some more memory.
 export GOGC ?= 400
+# A clone begins with what the last one found out about the same sources.
+export MYPY_CACHE_DIR ?= $(HOME)/.cache/productionstack-status-reporter/mypy
 # Several API servers share few processors: with one thread each they spend a fifth less on waking others.
 ON_ONE_THREAD := GOMAXPROCS=1
 KUBECONFIG_GIVEN := $(if $(filter command line,$(origin KUBECONFIG)),$(KUBECONFIG),)
@@ -51,7 +58,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12 …")'
 	@echo "Installing the locked dependencies into $(VENV): once, a minute or two, silently unless it fails."
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --require-hashes --requirement requirements.lock
 	@echo "Installing this program from its sources."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
