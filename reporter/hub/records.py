@@ -223,7 +223,7 @@ def _read_status(
 def _read_blocking(status: Mapping[str, Any], wall_time: datetime) -> FleetBlocking | None:
     """Return what blocked the cluster, without a silence of it that has ended."""
     try:
-        found = msgspec.convert(status.get("blocking"), FleetBlocking | None)
+        found: FleetBlocking | None = msgspec.convert(status.get("blocking"), FleetBlocking | None)
     except msgspec.ValidationError:
         return None  # of an earlier or later release
     if found is None or found.silenced_until is None or found.silenced_until > wall_time:

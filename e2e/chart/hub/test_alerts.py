@@ -251,7 +251,7 @@ def _of_hub(metric: str, values: str, **labels: str) -> Json:
 
 RIGHT = {"verb": "watch", "resource": "productionstackclusters"}
 WATCHED = "productionstackclusters.reporter.productionstack.kaito.sh"
-OUTAGES = {
+OUTAGES: Mapping[str, tuple[dict[str, str], list[Json], dict[str, str]]] = {
     "HubAnswersIncomplete": (
         {"partial": _gone("0+2")},
         [],
