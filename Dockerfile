@@ -21,7 +21,7 @@ RUN PYTHONPATH=/tools python3 -m hatchling build --target wheel --directory /whe
  && python3 -m pip install --quiet --no-cache-dir --no-deps --no-compile --target /packages /wheel/*.whl \
  && rm -rf /packages/bin
 
-# What of the base the last stage has: Python and what it loads, and no shell.
+# Copy from the base what the last stage has: Python and what it loads, and no shell.
 FROM ${BASE} AS system
 COPY --from=build /packages /packages
 COPY e2e/image/copy_system.py /

@@ -240,10 +240,10 @@ image: ## build the image, as IMAGE=… or for REGISTRY=…, with docker, podman
 	  --build-arg REVISION=$(REVISION) --tag $(IMAGE) .
 
 GRYPE ?= grype
-# A hole for which there is no fix yet cannot be closed here, so it fails nothing.
+# A vulnerability that has no fix yet cannot be mended here, so it fails nothing.
 SCAN_FLAGS ?= --only-fixed --fail-on=high
 
-scan: ## known holes in the built image, those of Debian and Python too (needs grype, and docker or podman)
+scan: ## known vulnerabilities of the built image, those of Debian and Python too (needs grype, and docker or podman)
 	$(call needs-container-tool)
 	$(GRYPE) $(SCAN_FLAGS) $(notdir $(CONTAINER_TOOL)):$(IMAGE)
 

@@ -57,7 +57,7 @@ def test_it_has_labels_and_a_numeric_unprivileged_user(storage: Storage) -> None
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert labels["version"] == project["version"]
     assert len(labels["revision"]) == 40
-    assert labels["base.name"] == BASE
+    assert labels["base.name"] == (base.pinned() if base.is_pulled() else BASE)
 
 
 def test_its_base_is_the_release_of_debian_that_the_dockerfile_names(storage: Storage) -> None:

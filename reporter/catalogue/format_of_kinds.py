@@ -25,7 +25,7 @@ def matching(
     pattern: str, is_: str, *, most: int | None = None, examples: list[str] | None = None
 ) -> Meta:
     """
-    Return the form that a text must have. *is_*: in words, for who writes another one.
+    Return the form that a text must have. *is_*: the form in words, for the error about another text.
 
     *most*: the longest length.
     """

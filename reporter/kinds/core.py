@@ -325,7 +325,7 @@ SERVICES = ResourceKind(
     versions=("v1",),
     kind="Service",
     type=Service,
-    affects=objects.affects_nothing,  # but by its referrers
+    affects=objects.affects_nothing,  # it matters to the models whose InferencePool names it
     referrers=(("inferencepools", objects.own_picker_key),),
     bounded=_bounded,
 )

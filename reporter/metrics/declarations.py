@@ -372,5 +372,4 @@ OVERLAY_REFUSED = gauge(
 METRICS: tuple[MetricDeclaration, ...] = tuple(
     each for each in globals().values() if isinstance(each, MetricDeclaration)
 )
-"""All declarations above, in their order."""
-"""All of them; a test compares this list with the page."""
+"""All declarations above, in their order; a test compares them with the page."""

@@ -94,7 +94,7 @@ class PublishedCause(StatusStruct, frozen=True, kw_only=True):
 
 
 class BlockingCause(PublishedCause, frozen=True, kw_only=True):
-    """The part of a blocking cause that is published everywhere."""
+    """A cause that blocks a subject, and how it does."""
 
     pointer: Annotated[
         bool, Meta(description="The subject's own findings only follow from the cause.")

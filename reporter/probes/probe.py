@@ -17,7 +17,7 @@ from reporter.snapshot.snapshot import Snapshot
 
 
 class ProbeParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """The parameters of an entry of the catalogue for its probe; none of its own."""
+    """The base of the parameters that an entry of the catalogue gives to its probe; it has none."""
 
 
 class ProbeRequest(Struct, frozen=True, gc=False):
