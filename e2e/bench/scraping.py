@@ -12,14 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 
-from e2e.bench.load.loading_pods import (
-    ANSWERING,
-    HANGING,
-    LATE,
-    READY,
-    READY_WHOLE,
-    SERVING,
-)
+from e2e.bench.load.loading_pods import ANSWERING, HANGING, LATE, READY, SERVING
 from e2e.bench.load.scrape_bench import CHANGES, FILES, INTERVAL, ScrapeBench
 from e2e.bench.load.teams import BenchTeams
 from e2e.bench.rows import BenchRow
@@ -230,16 +223,13 @@ def _ready(cluster: ScrapeBench, arguments: argparse.Namespace) -> Iterator[Benc
     memory = cluster.usage().memory - before
     a_minute, goal = (cpu - quiet) * 60 / seconds, GOAL_OF_READY_CPU * scale
     cluster.clear()
-    whole = _whole_pages(cluster, many, seconds) - quiet * 60 / seconds
     yield BenchRow(
         f"{name}: CPU a minute",
         f"≤ {goal:g} s",
         f"{a_minute:.1f} s" if read == many else f"{read:,} of {many:,} were read",
         read == many and a_minute <= goal,
-        f"more than without, {quiet * 60 / seconds:.1f} s; {len(requests):,} pages in {seconds} s; "
-        f"{whole / max(a_minute, 0.1):.1f} × less than whole pages",
+        f"more than without, {quiet * 60 / seconds:.1f} s; {len(requests):,} pages in {seconds} s",
     )
-    yield BenchRow(f"{name}, all read as a whole: CPU a minute", "", f"{whole:.1f} s")
     goal = GOAL_OF_READY_MEMORY * scale
     yield BenchRow(
         f"{name}: memory",
@@ -248,16 +238,6 @@ def _ready(cluster: ScrapeBench, arguments: argparse.Namespace) -> Iterator[Benc
         read == many and memory <= goal,
         f"than without, {before:.0f} MiB; after {arguments.window} s",
     )
-
-
-def _whole_pages(cluster: ScrapeBench, many: int, seconds: float) -> float:
-    """Return the CPU a minute of reading as many Ready pods whose servers do not select samples."""
-    cluster.pods.write(READY_WHOLE, many)
-    cluster.wait_all_read(many, within=SCRAPE_TIMEOUT)
-    time.sleep(2 * INTERVAL)
-    _, cpu = cluster.during(seconds)
-    cluster.clear()
-    return cpu * 60 / seconds
 
 
 if __name__ == "__main__":

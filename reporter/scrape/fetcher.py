@@ -10,22 +10,20 @@ never read: loopback, link-local, and the metadata services of clouds.
 import asyncio
 import ipaddress
 import re
-import socket
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from datetime import timedelta
-from functools import lru_cache
 from http import HTTPStatus
-from typing import NamedTuple
-from urllib.parse import urlencode
+from typing import Self
+
+import aiohttp
 
 from reporter.kinds.core import Pod
 from reporter.kube.client import RestClient
 from reporter.kube.connections import user_agent
-from reporter.kube.error_mapping import is_html
+from reporter.kube.error_mapping import TRANSPORT_ERRORS, is_html
 from reporter.kube.errors import KubeError, Refused
 from reporter.scrape import limits
-from reporter.scrape.page_response import MalformedResponseError, PageResponse
 from reporter.scrape.samples import ScrapeResult
 from reporter.scrape.schedule import LastOutcome
 
@@ -83,13 +81,7 @@ def format_url_host(address: str) -> str:
 ACCEPT = "text/plain;version=0.0.4"
 """The classic text format: OpenMetrics names some families differently."""
 
-_HEADERS = f"Accept: {ACCEPT}\r\nAccept-Encoding: identity\r\nConnection: close\r\n\r\n"
-_CONNECT_TIMEOUT = limits.CONNECT_TIMEOUT.total_seconds()
-
 METRICS_PATH = "/metrics"
-
-SELECTING_PATH = "/metrics/"
-"""The path at which vLLM has the handler of prometheus_client, see `reporter.scrape.selection`."""
 
 _DNS_NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]|\.[a-z0-9]){0,252}")
 """
@@ -123,8 +115,6 @@ class DirectFetcher:
     """
     The fetcher of pages at the pods' own addresses.
 
-    Each page has a connection of its own: vLLM closes an idle one after 5 s (VLLM_HTTP_TIMEOUT_KEEP_ALIVE
-    in vllm/envs.py), which is before the next scrape, and each would be an open file.
     *is_allowed*: returns whether an address may be read. *timeout*: for a whole page.
     *first_read_timeout*: how long a pod may send nothing at its first scrape.
     """
@@ -137,42 +127,53 @@ class DirectFetcher:
         first_read_timeout: timedelta = limits.FIRST_READ_TIMEOUT,
     ) -> None:
         self._is_allowed, self._timeout = is_allowed, timeout.total_seconds()
-        self._first_timeout = first_read_timeout.total_seconds()
+        self._first_timeout, self._later_timeout = (
+            _client_timeout(first_read_timeout),
+            _client_timeout(timeout),
+        )
         self._large_page_slots = {
             read_before: asyncio.Semaphore(limits.MAX_LARGE_PAGES) for read_before in (True, False)
         }
-        self._headers = f"User-Agent: {user_agent()}\r\n{_HEADERS}"
+        self._session = aiohttp.ClientSession(
+            # No connection is kept: vLLM closes an idle one after 5 s (VLLM_HTTP_TIMEOUT_KEEP_ALIVE in
+            # vllm/envs.py), which is before the next scrape, and each would be an open file.
+            connector=aiohttp.TCPConnector(limit=0, force_close=True),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=False,
+            auto_decompress=False,
+            headers={
+                "User-Agent": user_agent(),
+                "Accept": ACCEPT,
+                "Accept-Encoding": "identity",
+            },
+        )
 
-    async def fetch(
-        self, pod: Pod, port: int, last_outcome: LastOutcome, names: tuple[str, ...] = ()
-    ) -> FetchedPage:
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._session.close()
+
+    async def fetch(self, pod: Pod, port: int, last_outcome: LastOutcome) -> FetchedPage:
         """
         Return the page at the pod's address. Raise ScrapeError, with BARRED for a forbidden address.
-
-        *names*: the samples to ask for, if the whole page is not needed.
         """
         address = pod.status.pod_ip or ""
         if not self._is_allowed(address):
             raise ScrapeError(ScrapeResult.BARRED, "its address is not one that a pod can have")
-        host = format_url_host(address)
-        request = f"GET {_target(names)} HTTP/1.1\r\nHost: {host}:{port}\r\n{self._headers}"
-        slots = self._large_page_slots[last_outcome is LastOutcome.SUCCEEDED]
-        silence = self._first_timeout if last_outcome is LastOutcome.NEW else None
-        loop, is_connected = asyncio.get_running_loop(), False
-        ends_at = loop.time() + self._timeout
-        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        url = f"http://{format_url_host(address)}:{port}{METRICS_PATH}"
+        large_page_slots = self._large_page_slots[last_outcome is LastOutcome.SUCCEEDED]
+        first = last_outcome is LastOutcome.NEW
+        timeout = self._first_timeout if first else self._later_timeout
         try:
-            async with asyncio.timeout(min(self._timeout, _CONNECT_TIMEOUT)) as timeout:
-                with socket.socket(family, socket.SOCK_STREAM) as connection:
-                    connection.setblocking(False)
-                    await loop.sock_connect(connection, (address, port))
-                    is_connected = True
-                    waits = _Waits(timeout, silence, ends_at)
-                    waits.begin()
-                    await loop.sock_sendall(connection, request.encode())
-                    return await _receive(connection, waits, slots)
-        except (OSError, MalformedResponseError) as err:
-            raise _scrape_error(err, port, is_connected=is_connected) from err
+            async with (
+                asyncio.timeout(self._timeout),
+                self._session.get(url, allow_redirects=False, timeout=timeout) as response,
+            ):
+                _check_response(response)
+                return await _read_body(response, large_page_slots)
+        except TRANSPORT_ERRORS as err:
+            raise _scrape_error(err, port) from err
 
 
 class ProxyFetcher:
@@ -181,11 +182,9 @@ class ProxyFetcher:
     def __init__(self, api: RestClient) -> None:
         self._api = api
 
-    async def fetch(
-        self, pod: Pod, port: int, _: LastOutcome, _names: tuple[str, ...] = ()
-    ) -> FetchedPage:
+    async def fetch(self, pod: Pod, port: int, _: LastOutcome) -> FetchedPage:
         """
-        Return the whole page from the API server. Raise ScrapeError, with FORBIDDEN if that refuses.
+        Return the page from the API server. Raise ScrapeError, with FORBIDDEN if that refuses.
         """
         meta = pod.metadata
         if not (_DNS_NAME.fullmatch(meta.namespace) and _DNS_NAME.fullmatch(meta.name)):
@@ -214,92 +213,57 @@ class ProxyFetcher:
         return FetchedPage(response.body)
 
 
-@lru_cache(maxsize=64)
-def _target(names: tuple[str, ...]) -> str:
-    """Return the path and the query for the whole page, or for the samples of these names."""
-    query = urlencode([("name[]", name) for name in names])
-    return f"{SELECTING_PATH}?{query}" if query else METRICS_PATH
-
-
-class _Waits(NamedTuple):
-    """
-    The time that is left for a page. *silence*: seconds in which it may send nothing, if that is less.
-    """
-
-    timeout: asyncio.Timeout
-    silence: float | None
-    ends_at: float
-
-    def begin(self) -> None:
-        """Wait for the response."""
-        self.timeout.reschedule(self.ends_at)
-        self.extend()
-
-    def extend(self) -> None:
-        """Wait for the next bytes, but not longer than for the whole page."""
-        # Most pages come at once, and each timer costs as much as a line of the page.
-        if self.silence is not None:
-            now = asyncio.get_running_loop().time()
-            self.timeout.reschedule(min(now + self.silence, self.ends_at))
-
-    def extend_to_end(self) -> None:
-        """Wait as long as for the whole page."""
-        self.timeout.reschedule(self.ends_at)
-
-
-async def _receive(
-    connection: socket.socket, waits: _Waits, large_page_slots: asyncio.Semaphore
-) -> FetchedPage:
-    """Receive a response, from SMALL_PAGE_BYTES on only while one of *large_page_slots* is held."""
-    loop, response, small, ends = asyncio.get_running_loop(), PageResponse(), True, False
-    async with AsyncExitStack() as held_slot:
-        while not ends:
-            data = await loop.sock_recv(connection, limits.RECEIVED_BYTES)
-            waits.extend()
-            if data:
-                is_begin = not response.status
-                ends = response.feed(data)
-                if is_begin and response.status:
-                    _check_response(response)
-            else:
-                response.end()
-                ends = True
-            if len(response.body) > limits.MAX_PAGE_BYTES:
-                raise _too_costly(f"its page has more than {limits.MAX_PAGE_BYTES} bytes")
-            if response.parts > limits.MAX_CHUNKS:
-                raise _too_costly(f"its page has more than {limits.MAX_CHUNKS} chunks")
-            if small and len(response.body) > limits.SMALL_PAGE_BYTES:
-                small = False
-                waits.extend_to_end()
-                await held_slot.enter_async_context(large_page_slots)
-                waits.extend()
-        return FetchedPage(bytes(response.body), held_slot.pop_all())
-
-
-def _check_response(response: PageResponse) -> None:
+def _check_response(response: aiohttp.ClientResponse) -> None:
     if HTTPStatus.MULTIPLE_CHOICES <= response.status < HTTPStatus.BAD_REQUEST:
         raise ScrapeError(ScrapeResult.UNUSABLE, "it redirects, which is not followed")
     if response.status != HTTPStatus.OK:
         raise ScrapeError(ScrapeResult.FAILED, f"it answers with HTTP {response.status}")
-    if response.headers.get("content-encoding", "identity").lower() != "identity":
+    if response.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise ScrapeError(ScrapeResult.UNUSABLE, "its page is compressed, which was not asked for")
-    if is_html({"Content-Type": response.headers.get("content-type", "")}):
+    if is_html(response.headers):
         raise ScrapeError(ScrapeResult.UNUSABLE, "its page is HTML")
+
+
+async def _read_body(
+    response: aiohttp.ClientResponse, large_page_slots: asyncio.Semaphore
+) -> FetchedPage:
+    """Read the body, from SMALL_PAGE_BYTES on only while one of *large_page_slots* is held."""
+    body, small, chunks = bytearray(), True, 0
+    async with AsyncExitStack() as held_slot:
+        async for chunk, _ in response.content.iter_chunks():
+            body += chunk
+            chunks += 1
+            if len(body) > limits.MAX_PAGE_BYTES:
+                raise _too_costly(f"its page has more than {limits.MAX_PAGE_BYTES} bytes")
+            if chunks > limits.MAX_CHUNKS:
+                raise _too_costly(f"its page has more than {limits.MAX_CHUNKS} chunks")
+            if small and len(body) > limits.SMALL_PAGE_BYTES:
+                small = False
+                await held_slot.enter_async_context(large_page_slots)
+        return FetchedPage(bytes(body), held_slot.pop_all())
 
 
 def _too_costly(why: str) -> ScrapeError:
     return ScrapeError(ScrapeResult.TOO_COSTLY, why)
 
 
-def _scrape_error(err: Exception, port: int, *, is_connected: bool) -> ScrapeError:
-    if is_connected:
-        if isinstance(err, TimeoutError):
-            return ScrapeError(ScrapeResult.TIMED_OUT, "it does not send its page in time")
-        why = str(err) if isinstance(err, MalformedResponseError) else type(err).__name__
-        return ScrapeError(ScrapeResult.FAILED, f"it sends no page: {why}")
-    if isinstance(err, TimeoutError):
+def _client_timeout(read_timeout: timedelta) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(
+        total=None,
+        sock_connect=limits.CONNECT_TIMEOUT.total_seconds(),
+        sock_read=read_timeout.total_seconds(),
+    )
+
+
+def _scrape_error(err: BaseException, port: int) -> ScrapeError:
+    if isinstance(err, aiohttp.ConnectionTimeoutError):
         return ScrapeError(ScrapeResult.UNREACHABLE, "connecting to it timed out")
-    if isinstance(err, ConnectionRefusedError):
-        return ScrapeError(ScrapeResult.REFUSED, f"nothing listens at port {port}")
-    why = err.strerror if isinstance(err, OSError) and err.strerror else str(err)
-    return ScrapeError(ScrapeResult.UNREACHABLE, f"it cannot be reached: {why}")
+    if isinstance(err, TimeoutError):
+        return ScrapeError(ScrapeResult.TIMED_OUT, "it does not send its page in time")
+    if isinstance(err, aiohttp.ClientConnectorError):
+        if isinstance(err.os_error, ConnectionRefusedError):
+            return ScrapeError(ScrapeResult.REFUSED, f"nothing listens at port {port}")
+        return ScrapeError(
+            ScrapeResult.UNREACHABLE, f"it cannot be reached: {err.os_error.strerror or err}"
+        )
+    return ScrapeError(ScrapeResult.FAILED, f"it sends no page: {type(err).__name__}")

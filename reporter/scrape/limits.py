@@ -22,9 +22,6 @@ smallest chunks, of 2 KiB, has 2,048, and comes in some 2,900 packets of 1,448 b
 one by one: 5,000 parts.
 """
 
-RECEIVED_BYTES = 64 * 1024
-"""The bytes of a page that are received at once."""
-
 MAX_LINE_BYTES = 8192
 
 MAX_SAMPLES = 1000
@@ -102,12 +99,6 @@ DIRECT_TRY_INTERVAL = timedelta(minutes=10)
 
 MAX_DIRECT_TRIES = 16
 """Namespaces that are tried at the same time: of a thousand all are within six minutes."""
-
-MIN_SELECTED_BYTES, PAGES_BETWEEN_WHOLE = 8 * 1024, 20
-"""
-The size from which on a page is read by the names of samples, and how many pages are read so between two
-whole ones: those of a server that does not select cost one more small request in five minutes.
-"""
 
 STARTS_BETWEEN_YIELDS = 16
 """Scrapes that are started before other tasks run."""

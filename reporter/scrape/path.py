@@ -43,13 +43,9 @@ class ScrapePath(Enum):
 class PageFetcher(Protocol):
     """The reader of the metrics page of a pod at a port, by one of the paths."""
 
-    async def fetch(
-        self, pod: Pod, port: int, last_outcome: LastOutcome, names: tuple[str, ...] = ()
-    ) -> FetchedPage:
+    async def fetch(self, pod: Pod, port: int, last_outcome: LastOutcome) -> FetchedPage:
         """
         Return the page, or raise ScrapeError. *last_outcome*: a first attempt may take longer.
-
-        *names*: the samples to ask for; the page may have more, and all of it without any.
         """
 
 
@@ -103,18 +99,13 @@ class PathSelector:
         return ScrapePath.PROXY if self._mode is ScrapeMode.PROXY else ScrapePath.DIRECT
 
     async def fetch(
-        self,
-        pod: Pod,
-        port: int,
-        last_outcome: LastOutcome,
-        path: ScrapePath,
-        names: tuple[str, ...] = (),
+        self, pod: Pod, port: int, last_outcome: LastOutcome, path: ScrapePath
     ) -> FetchedPage:
         """Return the page by this path, and learn from the outcome. Raise ScrapeError."""
         namespace = pod.metadata.namespace
         state = self._state_of(namespace, port)
         try:
-            page = await self._fetchers[path].fetch(pod, port, last_outcome, names)
+            page = await self._fetchers[path].fetch(pod, port, last_outcome)
         except ScrapeError as err:
             if self._mode is ScrapeMode.AUTO:
                 await self._record_failure(namespace, port, path, err.result)

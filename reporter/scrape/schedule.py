@@ -1,11 +1,4 @@
-"""
-Schedule of the metrics pages: each once an interval, at a moment of its own. Pure.
-
-An idle page is read as often as a busy one. The window of each reason of engines begins with the first
-page that shows a request, and that of an unreadable page with the first failure; nothing on a page tells
-when a request came. At a third of the rate both would be seen up to two intervals later, and so
-would be announced up to two intervals later.
-"""
+"""Schedule of the metrics pages: each once an interval, at a moment of its own. Pure."""
 
 import heapq
 from collections import Counter, defaultdict
@@ -16,11 +9,10 @@ from math import floor
 from typing import TypeAlias
 from zlib import crc32
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from reporter.scrape.limits import MAX_SKIPPED_INTERVALS, SKIPPED_INTERVALS
 from reporter.scrape.scrapes import MetricsPage
-from reporter.scrape.selection import PageSelection
 
 
 ScrapePlace: TypeAlias = tuple[str, int]
@@ -58,7 +50,6 @@ class ScrapeSlot(Struct, eq=False):
 
     *due* is None while the page is being read or waits for a free slot. *excess*: how often the page
     cost too much, less the times that it did not. *tried_at*: when it was read, or tried, last.
-    *selection*: how much of the page is read next.
     """
 
     page: MetricsPage
@@ -69,7 +60,6 @@ class ScrapeSlot(Struct, eq=False):
     last_outcome: LastOutcome = LastOutcome.NEW
     excess: int = 0
     tried_at: float = float("-inf")
-    selection: PageSelection = field(default_factory=PageSelection)
 
     @property
     def priority(self) -> tuple[float, float]:

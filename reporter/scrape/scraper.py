@@ -6,7 +6,7 @@ slow pod delays no other.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
@@ -18,7 +18,11 @@ from msgspec.structs import replace
 from reporter.kinds.core import Pod
 from reporter.kube.watch_context import WatchContext
 from reporter.scrape import limits
-from reporter.scrape.exposition import MalformedExposition, MetricsContent, parse_page
+from reporter.scrape.exposition import (
+    MalformedExposition,
+    MetricsContent,
+    parse_page,
+)
 from reporter.scrape.fetcher import DirectFetcher, ProxyFetcher, ScrapeError, is_pod_address
 from reporter.scrape.parsing import content_of, parse_in_steps, result_of
 from reporter.scrape.path import DirectTries, PathSelector, ScrapePath, review_proxy_access
@@ -28,9 +32,8 @@ from reporter.scrape.samples import (
     ScrapedMetrics,
     ScrapeResult,
 )
-from reporter.scrape.schedule import LastOutcome, ScrapeSchedule, ScrapeSlot, offset
+from reporter.scrape.schedule import LastOutcome, ScrapeSchedule, ScrapeSlot
 from reporter.scrape.scrapes import MetricsPage, Scrape
-from reporter.scrape.selection import ANSWERED, PageContent, WantedContent
 from reporter.scrape.turns import ScrapeTurns, Turn
 from reporter.settings import ScrapeMode
 
@@ -101,7 +104,6 @@ class Scraper:
         self._paths: PathSelector | None = None
         self._parsing = asyncio.Semaphore(1)
         self._slot_released = asyncio.Event()
-        self._wakes_at = float("inf")
         self._refreshed_at: float | None = None
 
     def set_scrapes(self, scrapes: Mapping[str, Scrape], targets: ScrapeTargets) -> None:
@@ -134,8 +136,10 @@ class Scraper:
         """Read pages when they are due, and look for new ones, until the task is cancelled."""
         review_access = partial(review_proxy_access, self._api)
         proxy = ProxyFetcher(self._api)
-        direct = DirectFetcher(is_allowed=self._config.is_allowed)
-        async with asyncio.TaskGroup() as tasks:
+        async with (
+            DirectFetcher(is_allowed=self._config.is_allowed) as direct,
+            asyncio.TaskGroup() as tasks,
+        ):
             paths = PathSelector(
                 self._config.mode,
                 direct,
@@ -163,10 +167,9 @@ class Scraper:
                 until_due = until_refresh if due is None else max(due - now, 0.0)
                 until_turn = self._turns.seconds_until_turn(now)
                 waits = (until_refresh, until_due, until_turn)
-                self._wakes_at = now + min(each for each in waits if each is not None)
                 self._slot_released.clear()
                 with suppress(TimeoutError):
-                    async with asyncio.timeout_at(self._wakes_at):
+                    async with asyncio.timeout(min(each for each in waits if each is not None)):
                         await self._slot_released.wait()
 
     def _enqueue(self, paths: PathSelector, slots: Iterable[ScrapeSlot]) -> None:
@@ -210,9 +213,7 @@ class Scraper:
 
     def _release_slot(self, turn: Turn, _: asyncio.Task[None]) -> None:
         turn.release()
-        due = self._schedule.next_due()
-        if self._turns.has_waiting() or (due is not None and due < self._wakes_at):
-            self._slot_released.set()
+        self._slot_released.set()
 
     async def _run_scrape(self, paths: PathSelector, slot: ScrapeSlot, path: ScrapePath) -> None:
         result, slot.tried_at = ScrapeResult.FAILED, _loop_time()
@@ -222,7 +223,8 @@ class Scraper:
             scrapes = self._scrapes_of(pod, port) if pod is not None else {}
             if pod is not None and pod.status.pod_ip and scrapes:
                 try:
-                    content = await self._read(paths, pod, slot, path, scrapes)
+                    async with await paths.fetch(pod, port, slot.last_outcome, path) as body:
+                        content = await self._parse(body, scrapes.values())
                 except ScrapeError as err:
                     result = err.result
                     self._record_failure(pod, scrapes, err)
@@ -236,42 +238,12 @@ class Scraper:
                 now=_loop_time(),
             )
 
-    async def _read(
-        self,
-        paths: PathSelector,
-        pod: Pod,
-        slot: ScrapeSlot,
-        path: ScrapePath,
-        scrapes: Mapping[str, Scrape],
-    ) -> PageContent:
-        """
-        Return what is wanted of a page, by names where its server selects. Raise ScrapeError.
-
-        A page that failed last, or that comes through the API server, is read as a whole.
-        """
-        selection, wanted = slot.selection, WantedContent.of(scrapes.values())
-
-        async def read(names: tuple[str, ...] = ()) -> tuple[PageContent, int]:
-            fetch = paths.fetch(pod, slot.page.port, slot.last_outcome, path, names)
-            async with await fetch as body:
-                steps = parse_page(body, wanted.families, wanted.prefixes)
-                return await parse_in_steps(steps, self._parsing), len(body)
-
-        may_select = path is ScrapePath.DIRECT and slot.last_outcome is LastOutcome.SUCCEEDED
-        by_names: PageContent | None = None
-        if names := selection.choose_names(wanted, may_select=may_select):
-            try:
-                by_names, _ = await read(names)
-            except ScrapeError as err:
-                selection.refuse()
-                if err.result not in ANSWERED:
-                    raise
-            else:
-                if selection.is_complete(by_names):
-                    return by_names
-        whole, size = await read()
-        selection.record_whole(whole, by_names, size=size, share=offset(slot.uid))
-        return whole
+    async def _parse(
+        self, body: bytes, scrapes: Collection[Scrape]
+    ) -> MetricsContent | MalformedExposition:
+        families = {name: None for scrape in scrapes for name in scrape.families}
+        prefixes = {prefix: None for scrape in scrapes for prefix in scrape.prefixes}
+        return await parse_in_steps(parse_page(body, families, prefixes), self._parsing)
 
     def _scrapes_of(self, pod: Pod, port: int) -> Mapping[str, Scrape]:
         """Return the scrapes that share the request for this page."""

@@ -73,10 +73,6 @@ class SlotPool(Generic[Waiter]):
         found = self._groups[group]
         return bool(self._free and found.free and found.waiting)
 
-    def has_waiting(self) -> bool:
-        """Return whether any waiter has no slot yet."""
-        return any(group.waiting for group in self._groups)
-
     def drain(self, group: int) -> list[Waiter]:
         """Return the waiters of a group, and let none of them wait any longer."""
         waiting = sorted(self._groups[group].waiting, key=lambda each: each[:2])
@@ -137,10 +133,6 @@ class ScrapeTurns:
     def seconds_until_turn(self, now: float) -> float | None:
         """Return in how many seconds the budget allows another page; None if none waits for it."""
         return max(self._next_at - now, 0.0) if self._proxied.can_acquire(0) else None
-
-    def has_waiting(self) -> bool:
-        """Return whether a page waits on either path."""
-        return self._direct.has_waiting() or self._proxied.has_waiting()
 
     def drain_proxied(self) -> list[ScrapeSlot]:
         """Return the pages that wait for the API server; none waits then."""

@@ -16,10 +16,7 @@ SERVING = ipaddress.ip_network("127.48.0.0/12")
 """Addresses that respond with a page as large as vLLM's."""
 
 READY = ipaddress.ip_network("127.80.0.0/12")
-"""The same, of pods that are Ready, and that select the samples that are asked for by name."""
-
-READY_WHOLE = ipaddress.ip_network("127.96.0.0/12")
-"""The same, but that they give the whole page alone, as a model server of several processes does."""
+"""The same, of pods that are Ready."""
 
 LATE = ipaddress.ip_network("127.32.0.0/16")
 """Addresses that respond too, of pods created late."""
@@ -44,7 +41,7 @@ class LoadingPods:
                 str(network[number + 1]),
                 number % self._sets,
                 _uid(together=together),
-                ready=network in {READY, READY_WHOLE},
+                ready=network == READY,
             )
             for number in range(many)
         ]

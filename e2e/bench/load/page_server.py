@@ -10,11 +10,9 @@ import ipaddress
 import json
 import sys
 import time
-from functools import lru_cache
 from typing import ClassVar
-from urllib.parse import parse_qs
 
-from e2e.bench.load.loading_pods import HANGING, READY, READY_WHOLE, SERVING
+from e2e.bench.load.loading_pods import HANGING, READY, SERVING
 from tests.support.stubs import metrics_pages
 
 
@@ -28,16 +26,13 @@ The value of the counters on the page of vLLM, in place of which the time is ser
 does not progress would be trouble.
 """
 
-LARGE = (SERVING, READY, READY_WHOLE)
-REGISTRY = metrics_pages.vllm_registry()
-
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"
 
 
 class PodPageProtocol(asyncio.Protocol):
     scrapes: ClassVar[list[tuple[float, str]]] = []
     page = HEAD + metrics_pages.pre_download(FAST, 60.0)
-    large_page = HEAD + metrics_pages.whole(REGISTRY)
+    large_page = HEAD + metrics_pages.vllm()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -55,22 +50,9 @@ class PodPageProtocol(asyncio.Protocol):
             return
         else:
             self.scrapes.append((time.time(), address))
-            self._transport.write(self._page_of(ipaddress.ip_address(address)))
+            is_large = any(ipaddress.ip_address(address) in each for each in (SERVING, READY))
+            self._transport.write(_progressed(self.large_page) if is_large else self.page)
         self._transport.close()
-
-    def _page_of(self, address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bytes:
-        if not any(address in each for each in LARGE):
-            return self.page
-        path, _, query = self._received.split(b" ", 2)[1].partition(b"?")
-        if path != b"/metrics/":
-            return _progressed(self.large_page)
-        return _progressed(_by_names(query)) if address in READY else HEAD
-
-
-@lru_cache
-def _by_names(query: bytes) -> bytes:
-    """Respond as the handler of prometheus_client does, which vLLM has at this path."""
-    return HEAD + metrics_pages.select(REGISTRY, parse_qs(query.decode())["name[]"])
 
 
 def _progressed(page: bytes) -> bytes:

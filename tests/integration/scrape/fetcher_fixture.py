@@ -36,7 +36,8 @@ def port_of(server) -> int:
 
 @asynccontextmanager
 async def reading_directly(port: int, **how):
-    yield AtPort(DirectFetcher(**how), port)
+    async with DirectFetcher(**how) as fetcher:
+        yield AtPort(fetcher, port)
 
 
 def a_pod_page(body: bytes = PAGE, status: int = 200, **headers) -> web.Response:

@@ -57,39 +57,24 @@ def vllm(*, engines: int = 2) -> bytes:
     """
     A page as large as vLLM's: 16 histograms with 22 buckets for each engine, some 90 KiB with two.
     """
-    return whole(vllm_registry(engines=engines))
-
-
-def vllm_registry(*, engines: int = 2) -> CollectorRegistry:
-    """The registry of which `vllm` is the page."""
     histograms = (*_HISTOGRAMS, *(f"request_histogram_{number}" for number in range(9)))
-    return _engine_registry(
+    return _engine_page(
         "microsoft/phi-4-mini-instruct", engines=engines, histograms=histograms, buckets=_BUCKETS
     )
 
 
-def whole(registry: CollectorRegistry) -> bytes:
-    """The page of everything in a registry."""
-    return generate_latest(registry)
-
-
-def select(registry: CollectorRegistry, names: Sequence[str]) -> bytes:
-    """The page by names, as the handler of prometheus_client makes it."""
-    return generate_latest(registry.restricted_registry(names))
-
-
 def engine(model: str = "qwen", *, engines: int = 1) -> bytes:
     """The page of vLLM, on which the gauges of the download are still present and zero."""
-    return generate_latest(_engine_registry(model, engines=engines, histograms=_HISTOGRAMS))
+    return _engine_page(model, engines=engines, histograms=_HISTOGRAMS)
 
 
-def _engine_registry(
+def _engine_page(
     model: str,
     *,
     engines: int,
     histograms: Iterable[str],
     buckets: Sequence[float] = Histogram.DEFAULT_BUCKETS,
-) -> CollectorRegistry:
+) -> bytes:
     registry = CollectorRegistry()
     labels = ("model_name", "engine")
     series = [(model, str(number)) for number in range(engines)]
@@ -109,7 +94,7 @@ def _engine_registry(
             histogram.labels(*each).observe(0.2)
     _requests(registry)
     _download(registry, 0.0, 0.0)
-    return registry
+    return generate_latest(registry)
 
 
 def _requests(registry: CollectorRegistry) -> None:

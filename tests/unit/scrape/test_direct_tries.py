@@ -32,7 +32,7 @@ class Network:
         self.tried: list[tuple[str, str]] = []
         self.at_once = self.most = 0
 
-    async def fetch(self, pod: Pod, _port: int, _: LastOutcome, _names=()) -> FetchedPage:
+    async def fetch(self, pod: Pod, _port: int, _: LastOutcome) -> FetchedPage:
         self.tried.append((pod.metadata.namespace, pod.metadata.name))
         self.at_once += 1
         self.most = max(self.most, self.at_once)

@@ -25,7 +25,7 @@ class FakeFetcher:
         self.name = name
         self.fails: dict[str, ScrapeResult] = {}
 
-    async def fetch(self, pod, port: int, _: LastOutcome, _names=()) -> FetchedPage:
+    async def fetch(self, pod, port: int, _: LastOutcome) -> FetchedPage:
         result = self.fails.get(pod.metadata.namespace)
         if result is not None:
             raise ScrapeError(result, "no")

@@ -80,13 +80,3 @@ def test_the_age_of_a_page_follows_from_how_many_there_are():
     ages = turns.page_ages({("far", 5000): 2000, ("near", 5000): 9}, path_of, INTERVAL)
     assert ages == {ScrapePath.PROXY: timedelta(seconds=2000), ScrapePath.DIRECT: INTERVAL}
     assert turns.page_ages({("far", 5000): 3}, path_of, INTERVAL) == {ScrapePath.PROXY: INTERVAL}
-
-
-def test_pages_wait_until_each_has_its_turn():
-    for path in ScrapePath:
-        turns = ScrapeTurns(512, 60)
-        assert not turns.has_waiting()
-        turns.enqueue(a_slot("a", 0), path)
-        assert turns.has_waiting()
-        assert turns.acquire(100) is not None
-        assert not turns.has_waiting()
