@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 from tests.support.debian import Packages, ProgramMissing
@@ -15,6 +16,9 @@ BROWSERS = (
     "google-chrome",
     "google-chrome-stable",
 )
+SHELL = "/usr/lib/chromium/chromium-headless-shell"
+"""Debian's command of this name is a script that waits for it: the driver would end the script alone."""
+
 DRIVER = "chromedriver"
 PACKAGES = Packages(
     ("chromium-headless-shell", "chromium-driver"),
@@ -34,7 +38,8 @@ def find_browser() -> BrowserPrograms:
     if browser is None or driver is None:
         missing = "Chromium" if browser is None else DRIVER
         raise ProgramMissing(f"{missing} is not installed.\n{PACKAGES.how}")
-    return BrowserPrograms(browser, driver)
+    is_script = Path(browser).name == Path(SHELL).name and Path(SHELL).is_file()
+    return BrowserPrograms(SHELL if is_script else browser, driver)
 
 
 if __name__ == "__main__":
