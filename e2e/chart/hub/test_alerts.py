@@ -225,7 +225,7 @@ def test_an_alert_on_the_hub_fires_on_while_it_is_gone(
 
 
 def test_a_watch_of_the_hub_that_is_lost_for_long_is_an_alert(helm: Helm, tmp_path: Path) -> None:
-    """That of a reporter is not the hub's."""
+    """A watch that a reporter has lost is not the hub's."""
     lost = _of_hub("watch_up", "1x4 0x9 1x4 0x40", kind=WATCHED)
     reporter = {"job": "stack-status-reporter", "pod": "stack-status-reporter-0"}
     other = one_series(f"{OURS}watch_up", TARGET | reporter | {"kind": WATCHED}, "0x60")
