@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from reporter.catalogue.entries import Catalogue
 from reporter.evaluation import suppression
+from reporter.evaluation.clear_subjects import ClearSubject, ClearSubjects, merge_clear
 from reporter.evaluation.clocks import TrackedFindings
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.probe_run import (
@@ -46,6 +47,7 @@ from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Paused, Verdict
 from reporter.probes.probe import Probe
+from reporter.snapshot.noted_reads import ReadNotes, is_certain_snapshot, with_noted_reads
 from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import Subjects, expand_placeholders, refresh_subjects
 
@@ -57,10 +59,11 @@ SUBJECTS_PER_BATCH = 100
 
 
 class Batch(NamedTuple):
-    """A few subjects and the verdicts of their probes."""
+    """A few subjects, the verdicts of their probes, and those that are known to be clear."""
 
     subjects: Sequence[Subject]
     verdicts: Sequence[Verdict]
+    clear: Mapping[Subject, ClearSubject]
 
 
 class PassProgress(Struct, frozen=True):
@@ -79,6 +82,7 @@ class PassProgress(Struct, frozen=True):
     evaluated: int = 0
     remembered: Remembered = NOTHING_REMEMBERED
     continued: Remembered = NOTHING_REMEMBERED
+    clear: tuple[Mapping[Subject, ClearSubject], ...] = ()
 
 
 class PassPlan(Struct, frozen=True):
@@ -90,6 +94,7 @@ class PassPlan(Struct, frozen=True):
     times, for all subjects or for none.
     """
 
+    snapshot: Snapshot
     probe_run: ProbeRun
     known_subjects: Subjects
     subjects: Sequence[Subject]
@@ -101,7 +106,7 @@ class PassPlan(Struct, frozen=True):
         Yield the verdicts batch by batch, so that the caller may end the pass after any of them.
         """
         for batch in suppression.split_into_batches(self.subjects, SUBJECTS_PER_BATCH):
-            yield Batch(batch, self.probe_run.run(batch))
+            yield Batch(batch, *self.probe_run.run_unknown(batch))
 
     def still_waiting(
         self, progress: "PassProgress", before: frozenset[Subject] = frozenset()
@@ -155,16 +160,40 @@ class Evaluator(Struct, frozen=True):
         dirty = expand_placeholders(dirty, known.all)
         tracked = forget_keys(before.tracked, lambda key: key.subject not in dirty)
         tracked = self._continue(tracked, before.remembered.of_subjects(dirty), now=now)
+        is_certain = not known.unknown and is_certain_snapshot(snapshot)
+        notes = ReadNotes() if is_certain and dirty == known.all else None
+        # Of a few dirty subjects, most have changed.
+        is_large = is_certain and len(dirty) > SUBJECTS_PER_BATCH
         probe_run = prepare_probe_run(
-            snapshot, tracked, self.catalogue, self.probes, flags=self.flags, now=now
+            with_noted_reads(snapshot, notes) if notes is not None else snapshot,
+            tracked,
+            self.catalogue,
+            self.probes,
+            flags=self.flags,
+            now=now,
         )
         probe_run = msgspec.structs.replace(
-            probe_run, unknown=known.unknown, on_fault=self.on_fault
+            probe_run,
+            unknown=known.unknown,
+            on_fault=self.on_fault,
+            notes=notes,
+            clear=self._still_clear(before, snapshot, tracked) if notes or is_large else {},
         )
         can_be_cut = before.evaluated_at is not None and not (
             probe_run.evaluable_reasons(dirty) - before.tracked.evaluated_reasons
         )
-        return PassPlan(probe_run, known, suppression.upstream_first(dirty), now, can_be_cut)
+        subjects = suppression.upstream_first(dirty)
+        return PassPlan(snapshot, probe_run, known, subjects, now, can_be_cut)
+
+    def _still_clear(
+        self, before: Evaluation, snapshot: Snapshot, tracked: TrackedFindings
+    ) -> Mapping[Subject, ClearSubject]:
+        """Return the subjects that are clear, and of which every probe would find it again."""
+        found = before.clear.unchanged(snapshot, self)
+        not_clear = {key.subject for key in (*tracked.finding_states, *tracked.unknown_states)}
+        if not_clear.isdisjoint(found):
+            return found
+        return {subject: each for subject, each in found.items() if subject not in not_clear}
 
     def begin(self, before: Evaluation, plan: PassPlan) -> PassProgress:
         """
@@ -200,6 +229,7 @@ class Evaluator(Struct, frozen=True):
             progress.evaluated + len(batch.subjects),
             progress.remembered.without(continued),
             progress.continued.merged(continued),
+            (*progress.clear, batch.clear),
         )
 
     def _continue(
@@ -225,7 +255,7 @@ class Evaluator(Struct, frozen=True):
         yield
         silences = silence_findings(
             before.silences,
-            plan.probe_run.snapshot,
+            plan.snapshot,
             tracked,
             self.catalogue,
             plan.known_subjects,
@@ -244,8 +274,19 @@ class Evaluator(Struct, frozen=True):
             silences=silences,
             remembered=remembered,
             unread_events=before.unread_events,
+            clear=self._known_clear(before, plan, progress),
         )
         return msgspec.structs.replace(after, rankings=self._rank_findings(before, after))
+
+    def _known_clear(
+        self, before: Evaluation, plan: PassPlan, progress: PassProgress
+    ) -> ClearSubjects:
+        """Return what a full pass knows of clear subjects, also one that was cut."""
+        if plan.probe_run.notes is None:
+            return before.clear
+        evaluated = frozenset(plan.subjects[: progress.evaluated])
+        clear = merge_clear(plan.probe_run.clear, evaluated, progress.clear)
+        return ClearSubjects(plan.snapshot, self, clear)
 
     def _suppress(
         self,

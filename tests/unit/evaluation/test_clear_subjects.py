@@ -1,0 +1,171 @@
+"""What a full pass skips, and what it never does."""
+
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from reporter.catalogue.entries import ProbeSpec
+from reporter.evaluation import pipeline
+from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.evaluation.pipeline import Evaluator
+from reporter.kinds.core import PODS, Pod
+from reporter.kinds.objects import Metadata
+from reporter.model.enums import Layer
+from reporter.model.observations import WatchLost
+from reporter.model.subjects import CLUSTER_SUBJECT, Subject
+from reporter.model.verdicts import Clear, Verdict
+from reporter.probes.probe import Probe, ProbeRequest
+from reporter.snapshot.snapshot import Snapshot
+from reporter.snapshot.subjects import ALL_LAYERS
+from reporter.store.store import Store
+from tests.support.builders import NOON, a_catalogue, a_trouble, an_active_verdict, an_entry
+from tests.support.subject_store import a_subject_store
+
+
+MODELS = tuple(Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i}") for i in range(3))
+ONE, OTHER, _ = MODELS
+CATALOGUE = a_catalogue(an_entry("inferencesetPods", 10, layer=Layer.MODELDEPLOYMENT))
+Evaluate = Callable[[Snapshot, ProbeRequest], Iterable[Verdict]]
+
+
+class Run:
+    """Full passes over three models with one probe. *asked*: the subjects of its calls, by pass."""
+
+    def __init__(self, evaluate: Evaluate) -> None:
+        self.asked: list[list[str]] = []
+        self.store: Store = a_subject_store({CLUSTER_SUBJECT, *MODELS})
+        self._evaluate, self.evaluation, self.now = evaluate, Evaluation(), NOON
+        probe = Probe(ProbeSpec("none", object), self._note)
+        self.evaluator = Evaluator(CATALOGUE, {"none": probe}, {}, EvaluationSettings())
+
+    def _note(self, snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+        self.asked[-1].append(request.subject.name)
+        return self._evaluate(snapshot, request)
+
+    def full_pass(self) -> list[str]:
+        """Return the subjects that the probe was asked about."""
+        self.asked.append([])
+        self.evaluation = self.evaluator.evaluate(
+            self.evaluation, self.store.snapshot(), ALL_LAYERS, now=self.now
+        )
+        return self.asked[-1]
+
+
+ALL = [each.name for each in MODELS]
+
+
+def pod_of(subject: Subject, **changes: int) -> Pod:
+    return Pod(metadata=Metadata(name=subject.name, namespace=subject.namespace, **changes))
+
+
+def by_pod(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    """Trouble for who has a pod of its name."""
+    subject = request.subject
+    found = snapshot.get(PODS, Pod, subject.namespace, subject.name)
+    return [an_active_verdict(request.key(), a_trouble()) if found else Clear(request.key())]
+
+
+def test_it_asks_again_about_those_whose_reads_would_find_something_else() -> None:
+    run = Run(by_pod)
+    assert [run.full_pass(), run.full_pass()] == [ALL, []]
+    run.store.upsert(PODS, pod_of(ONE))
+    assert ONE.name in run.full_pass()
+    assert run.evaluation.tracked.finding_states.keys() == {
+        key for key in run.evaluation.tracked.finding_states if key.subject == ONE
+    }
+    assert len(run.evaluation.tracked.finding_states) == 1
+
+
+def test_what_is_in_trouble_is_asked_about_each_time() -> None:
+    run = Run(by_pod)
+    run.store.upsert(PODS, pod_of(ONE))
+    assert [run.full_pass(), run.full_pass()] == [ALL, [ONE.name]]
+    run.store.delete(PODS, ONE.namespace, ONE.name)
+    assert ONE.name in run.full_pass()
+
+
+def by_time(_: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    late = request.now > NOON
+    return [an_active_verdict(request.key(), a_trouble()) if late else Clear(request.key())]
+
+
+def test_a_probe_that_reads_the_time_runs_each_time() -> None:
+    run = Run(by_time)
+    assert [run.full_pass(), run.full_pass()] == [ALL, ALL]
+    run.now += timedelta(seconds=1)
+    run.full_pass()
+    assert {key.subject for key in run.evaluation.tracked.finding_states} == {*MODELS}
+
+
+def by_page(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    snapshot.scrape_history(pod_of(request.subject), "page")
+    return [Clear(request.key())]
+
+
+def by_number(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    """Trouble for all while there is any pod; it looks at the whole table."""
+    found = list(snapshot.all(PODS))
+    return [an_active_verdict(request.key(), a_trouble()) if found else Clear(request.key())]
+
+
+def by_derived(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    """As `by_number`, by a value that the table itself keeps."""
+    found = snapshot.tables[PODS.table].objects.derive(len)
+    return [an_active_verdict(request.key(), a_trouble()) if found else Clear(request.key())]
+
+
+def test_a_probe_that_reads_pages_runs_each_time() -> None:
+    run = Run(by_page)
+    assert [run.full_pass(), run.full_pass()] == [ALL, ALL]
+
+
+@pytest.mark.parametrize("evaluate", [by_number, by_derived])
+def test_who_looks_at_a_whole_table_is_asked_again_after_any_change_of_it(
+    evaluate: Evaluate,
+) -> None:
+    run = Run(evaluate)
+    assert [run.full_pass(), run.full_pass()] == [ALL, []]
+    run.store.upsert(PODS, pod_of(OTHER))
+    assert run.full_pass() == ALL
+    assert {key.subject for key in run.evaluation.tracked.finding_states} == {*MODELS}
+
+
+def with_note(_: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    return [Clear(request.key(), notes=("set a flag",))]
+
+
+def test_a_subject_with_a_note_is_asked_about_each_time() -> None:
+    run = Run(with_note)
+    assert [run.full_pass(), run.full_pass()] == [ALL, ALL]
+
+
+def test_while_a_watch_is_lost_nothing_is_skipped() -> None:
+    run = Run(by_pod)
+    run.full_pass()
+    run.store.set_watch_state(PODS, WatchLost(NOON, "gone"))
+    assert [run.full_pass(), run.full_pass()] == [ALL, ALL]
+
+
+def test_another_evaluator_skips_nothing() -> None:
+    run = Run(by_pod)
+    run.full_pass()
+    run.evaluator = replace(run.evaluator, flags={"other": "flag"})
+    assert run.full_pass() == ALL
+
+
+def test_a_cut_pass_keeps_what_it_knows_of_those_it_did_not_reach(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pipeline, "SUBJECTS_PER_BATCH", 1)
+    run = Run(by_pod)
+    run.full_pass()
+    snapshot = run.store.snapshot()
+    plan = run.evaluator.plan(run.evaluation, snapshot, ALL_LAYERS, now=NOON)
+    progress = run.evaluator.begin(run.evaluation, plan)
+    batch = next(iter(plan.run_in_batches()))
+    progress = run.evaluator.add(progress, batch, now=NOON)
+    cut = run.evaluator.finish(run.evaluation, plan, progress)
+    run.evaluation = pipeline.run_to_end(cut)
+    assert run.full_pass() == []
