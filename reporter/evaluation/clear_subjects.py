@@ -56,7 +56,7 @@ class ClearSubjects(Struct, frozen=True):
 
 
 class SubjectReads:
-    """What the probes of one subject read, one probe after the other."""
+    """Collects the numbers of what the probes of one subject read, one probe after the other."""
 
     __slots__ = ("_notes", "_read", "_repeated")
 

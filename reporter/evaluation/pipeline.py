@@ -161,7 +161,9 @@ class Evaluator(Struct, frozen=True):
         tracked = forget_keys(before.tracked, lambda key: key.subject not in dirty)
         tracked = self._continue(tracked, before.remembered.of_subjects(dirty), now=now)
         is_certain = not known.unknown and is_certain_snapshot(snapshot)
-        notes = ReadNotes() if is_certain and dirty == known.all else None
+        # The first pass, for which everybody waits, is not made longer.
+        is_noted = is_certain and dirty == known.all and before.evaluated_at is not None
+        notes = ReadNotes() if is_noted else None
         # Of a few dirty subjects, most have changed.
         is_large = is_certain and len(dirty) > SUBJECTS_PER_BATCH
         probe_run = prepare_probe_run(

@@ -1,4 +1,4 @@
-"""What a full pass skips, and what it never does."""
+"""A full pass skips the probes whose answer is known, and no other."""
 
 from collections.abc import Callable, Iterable
 from datetime import timedelta
@@ -39,6 +39,7 @@ class Run:
         self._evaluate, self.evaluation, self.now = evaluate, Evaluation(), NOON
         probe = Probe(ProbeSpec("none", object), self._note)
         self.evaluator = Evaluator(CATALOGUE, {"none": probe}, {}, EvaluationSettings())
+        self.full_pass()  # the first one notes nothing
 
     def _note(self, snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
         self.asked[-1].append(request.subject.name)
@@ -111,7 +112,7 @@ def by_number(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
 
 
 def by_derived(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    """As `by_number`, by a value that the table itself keeps."""
+    """The same, by a value that the table itself keeps."""
     found = snapshot.tables[PODS.table].objects.derive(len)
     return [an_active_verdict(request.key(), a_trouble()) if found else Clear(request.key())]
 
