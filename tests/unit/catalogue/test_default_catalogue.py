@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from docs.generators.catalogue_tables import renew_tables
 from reporter.catalogue.entries import Catalogue, Scope
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.catalogue.overlay import shipped_packs
-from reporter.catalogue.published_readme import renew_tables
 from reporter.catalogue.published_reasons import published_packs, read_entries, render_reasons
 from reporter.catalogue.published_schema import SCHEMAS, render_schema
 from reporter.evaluation.registry import SPECS
@@ -104,7 +104,7 @@ def test_the_published_schema_is_that_of_the_types(name):
 
 def test_the_tables_of_the_readme_are_those_of_the_files(catalogue):
     page = (FOLDER / "README.md").read_text("utf-8")
-    assert page == renew_tables(page, FOLDER), "run python -m reporter.catalogue.published_readme"
+    assert page == renew_tables(page, FOLDER), "run python -m docs.generators.catalogue_tables"
     for reason in catalogue.entries:
         assert f"| `{reason}` |" in page
 

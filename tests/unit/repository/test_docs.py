@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reporter.cli.reference import COMMAND, RENDERERS, renew
+from docs.generators.reference import COMMAND, RENDERERS, renew
 from reporter.hub.metric_declarations import HUB_METRICS
 from reporter.metrics.declarations import METRICS
 from reporter.settings import FLAGS

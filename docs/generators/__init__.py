@@ -1,0 +1,1 @@
+"""Render the generated tables of the documents from what the program declares."""
