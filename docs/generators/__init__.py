@@ -1,1 +1,1 @@
-"""Render the generated tables of the documents from what the program declares."""
+"""Render what is generated of the documents and beside them, from what the program declares."""

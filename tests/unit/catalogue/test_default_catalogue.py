@@ -4,7 +4,6 @@ The shipped catalogue, with the probes that exist.
 Its reasons, ranks and suppressions are pinned by the rendered pages, which are compared with it.
 """
 
-import json
 import re
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from reporter.catalogue.entries import Catalogue, Scope
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.catalogue.overlay import shipped_packs
 from reporter.catalogue.published_reasons import published_packs, read_entries, render_reasons
-from reporter.catalogue.published_schema import SCHEMAS, render_schema
 from reporter.evaluation.registry import SPECS
 from reporter.model.enums import EventType, Layer, Reason
 from reporter.settings import FLAG_NAMES
@@ -91,15 +89,6 @@ def test_messages_leave_space_for_names_and_texts_of_others(catalogue):
     for entry in catalogue.entries.values():
         longest = max((len(r.encode()) for r in entry.remedies.values()), default=0)
         assert len(entry.message_template.encode()) + longest < 500, entry.reason
-
-
-@pytest.mark.parametrize("name", SCHEMAS)
-def test_the_published_schema_is_that_of_the_types(name):
-    published = (FOLDER / name).read_text("utf-8")
-    assert published == render_schema(SCHEMAS[name]), (
-        "run python -m reporter.catalogue.published_schema"
-    )
-    assert json.loads(published)["$schema"].startswith("https://json-schema.org/")
 
 
 def test_the_tables_of_the_readme_are_those_of_the_files(catalogue):
