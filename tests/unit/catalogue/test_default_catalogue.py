@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from docs.generators.catalogue_tables import renew_tables
+from docs.generators.reasons import COMMAND, PACKS
 from reporter.catalogue.entries import Catalogue, Scope
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.catalogue.overlay import shipped_packs
-from reporter.catalogue.published_reasons import published_packs, read_entries, render_reasons
+from reporter.catalogue.published_reasons import read_entries, render_reasons
 from reporter.evaluation.registry import SPECS
 from reporter.model.enums import EventType, Layer, Reason
 from reporter.settings import FLAG_NAMES
@@ -100,12 +101,9 @@ def test_the_tables_of_the_readme_are_those_of_the_files(catalogue):
 
 def test_the_reference_of_reasons_is_that_of_the_files(catalogue):
     page = (DOCS / "reasons.md").read_text("utf-8")
-    packs = published_packs(FOLDER)
-    assert page == render_reasons(FOLDER, packs), (
-        "run python -m reporter.catalogue.published_reasons docs/reasons.md"
-    )
-    assert set(packs) == set(shipped_packs(FOLDER))
-    for reason in (*catalogue.entries, *(each.reason for each in read_entries(FOLDER, packs))):
+    assert page == render_reasons(FOLDER, PACKS), f"run {COMMAND}"
+    assert set(PACKS) == set(shipped_packs(FOLDER))
+    for reason in (*catalogue.entries, *(each.reason for each in read_entries(FOLDER, PACKS))):
         assert f"\n### {reason}\n" in page
 
 
