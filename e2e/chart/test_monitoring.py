@@ -24,6 +24,7 @@ from reporter.metrics.page import Metrics
 from reporter.model.silences import SilenceState
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
+from tests.support.metrics_text import metrics_text
 from tests.support.rollups import show_rollup, stack_after
 
 
@@ -156,7 +157,7 @@ def _page_in_outage() -> str:
     show_rollup(metrics, outage.rollup)
     metrics.follow(finished_pass(outage.evaluation))
     metrics.show_store(list)
-    return metrics.render().decode()
+    return metrics_text(metrics)
 
 
 def _rules(helm: Helm) -> Json:

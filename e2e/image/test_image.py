@@ -81,10 +81,13 @@ def test_all_modules_are_compiled_and_none_is_compared_with_its_source(storage: 
     assert flags == {UNCHECKED_HASH}
 
 
-def test_it_has_neither_the_cluster_in_memory_nor_its_demo(storage: Storage) -> None:
-    packages = storage.mount(IMAGE) / "packages" / "reporter"
-    assert (packages / "controller").is_dir()
+def test_it_has_neither_the_cluster_in_memory_nor_what_generates_the_documents(
+    storage: Storage,
+) -> None:
+    packages = storage.mount(IMAGE) / "packages"
+    assert (packages / "reporter" / "controller").is_dir()
     assert not (packages / "devcluster").exists()
+    assert not (packages / "docs").exists()
 
 
 def test_it_has_the_cel_library_and_the_extensions_that_are_used(storage: Storage) -> None:

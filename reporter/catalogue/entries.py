@@ -151,14 +151,13 @@ class PathRow(Struct, frozen=True):
     *subject_kind*: as in the names of the subjects. *exceptions*: codes, or names of cause
     objects, that hinder no request. *only*: the codes or names of the only causes that do; empty
     if all do. *where_called*: only where an EnvoyFilter of the namespace calls the Service with
-    the name of the cause's object. *why*: what becomes of a request.
+    the name of the cause's object.
     """
 
     subject_kind: str
     exceptions: frozenset[str] = frozenset()
     only: frozenset[str] = frozenset()
     where_called: bool = False
-    why: str = ""
 
 
 class ProbeSpec(Struct, frozen=True):

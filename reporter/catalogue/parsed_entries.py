@@ -428,7 +428,7 @@ def _build_path(parsed: ParsedEntry, rules: SubjectDefinitions) -> Iterator[Path
         names = frozenset(row.except_), frozenset(row.only)
         if row.subject in kinds:
             kind = kinds[row.subject]
-            yield PathRow(kind, *names, where_called=row.where_called, why=row.why)
+            yield PathRow(kind, *names, where_called=row.where_called)
 
 
 def build_holds(given: Hold | UnsetType, *, with_grace: bool) -> HoldDurations:

@@ -64,8 +64,8 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
 
 def _print_schema(arguments: Arguments) -> int:
     from reporter.model.fleet_status import FleetDocument  # noqa: PLC0415
+    from reporter.model.json_schema import render_schema  # noqa: PLC0415
     from reporter.model.status_document import StatusDocument  # noqa: PLC0415
-    from reporter.server.status_v1_schema import render_schema  # noqa: PLC0415
 
     document = FleetDocument if asks_hub(arguments) else StatusDocument
     print(render_schema(document), end="")

@@ -1,7 +1,7 @@
 """Render the fleet as published, of as much of it as was asked for, and the status of objects."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -139,10 +139,6 @@ class FleetView(Struct, frozen=True):
             namespace_count=len(content.namespaces),
             packages=_sum_packages([record])[: fleet_status.MAX_PACKAGES],
         )
-
-    def clusters(self, states: Collection[State] = ANY_STATE) -> Iterator[ClusterEntry]:
-        """Return the entries of the clusters in one of *states*, sorted by name and made one by one."""
-        return filter(None, map(self.cluster, self.names(states)))
 
 
 def _worst(states: Collection[State]) -> State:

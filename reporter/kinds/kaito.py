@@ -60,7 +60,6 @@ class InferenceSetStatusFields(objects.ApiStruct, frozen=True):
     *auto_upgrade*: None where KAITO does not report versions of replicas.
     """
 
-    replicas: int = 0
     ready_replicas: int = 0
     auto_upgrade: AutoUpgradeStatus | None = None
     conditions: tuple[objects.Condition, ...] | None = ()

@@ -111,10 +111,6 @@ class ProcessMetrics:
         known = str(status) if status in _STATUS_CODES else "other"
         self._api_requests.labels(verb, "error" if status is None else known).inc()
 
-    def render(self) -> bytes:
-        """Return the page in the text format of Prometheus; the HTTP server itself uses *expose*."""
-        return self.expose("").encode()
-
     def expose(self, accept: str) -> Exposition:
         """
         Return the page in the format that an Accept header asks for: OpenMetrics, or plain text.

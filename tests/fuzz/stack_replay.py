@@ -40,6 +40,7 @@ from tests.fuzz.odd_values import Body, encoded
 from tests.support.builders import NOON, a_store
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.finished_passes import finished_pass
+from tests.support.metrics_text import metrics_text
 from tests.support.replay import Replay
 
 
@@ -181,7 +182,7 @@ class StackReplay(Replay):
             since=self.history.freeze(),
             process={"leading": True},
         )
-        self.pages = ["".join(shown), self.metrics.render().decode()]
+        self.pages = ["".join(shown), metrics_text(self.metrics)]
         return self
 
     def run(self, story: list[WatchLine]) -> "StackReplay":

@@ -24,6 +24,7 @@ from tests.support.builders import NOON
 from tests.support.cases import case_catalogue, read_cases
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
+from tests.support.metrics_text import metrics_text
 
 
 class Found(NamedTuple):
@@ -162,7 +163,7 @@ class Story:
                     page = ""
                     metrics.follow(step)
                 case _:
-                    page = page or metrics.render().decode()
+                    page = page or metrics_text(metrics)
                     yield page
 
     def firing(self, minute: int) -> Findings:

@@ -12,6 +12,7 @@ from reporter.metrics.declarations import SET_LIMIT
 from reporter.metrics.page import Metrics
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
+from tests.support.metrics_text import metrics_text
 from tests.support.outage import outage
 
 
@@ -27,7 +28,7 @@ def _page(inference_sets: int) -> str:
     metrics = Metrics(DEFAULT_CATALOGUE, list)
     metrics.set_findings_functions(holds_lease=lambda: True, knows_episodes=lambda: True)
     metrics.follow(finished_pass(outage(inference_sets)))
-    return metrics.render().decode()
+    return metrics_text(metrics)
 
 
 def test_alert_fires_while_inference_sets_have_no_series_of_their_own(

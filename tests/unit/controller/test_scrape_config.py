@@ -33,6 +33,7 @@ from reporter.store.samples import SampleStore
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.downloads import a_scrape_result
 from tests.support.loading_pods import REASON, a_loading_pod
+from tests.support.metrics_text import metrics_text
 
 
 ENGINE = Reason("inferencesetEngineStalled")
@@ -125,7 +126,7 @@ def test_the_proxys_right_is_needed_only_where_it_may_be_used(mode, needed):
 def test_scrapes_are_counted_by_result_and_every_result_is_there_from_the_start():
     metrics = Metrics(DEFAULT_CATALOGUE, list)
     metrics.count_scrape(ScrapeResult.READ)
-    page = metrics.render().decode()
+    page = metrics_text(metrics)
     series = [line for line in page.splitlines() if "_scrapes_total{" in line]
     name = "productionstack_status_reporter_scrapes_total"
     assert f'{name}{{result="read"}} 1.0' in series

@@ -106,7 +106,8 @@ def test_what_is_unknown_below_a_current_cluster_is_a_condition():
     assert observed["message"] == (
         "Unknown below: 3 InferenceSets; missing permissions: list pods"
     )
-    document = rounds.view().document(*rounds.view().clusters())
+    view = rounds.view()
+    document = view.document(*map(view.cluster, view.names()))
     (row,) = fleet_rows(document, wide=False)
     assert dict(zip(HEAD, row, strict=True))["UNKNOWN"] == "3 sets, 1 right"
     rounds = rounds_of(SourceSeries(), until=60)

@@ -1,12 +1,15 @@
 """The documents agree with the program and with each other."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from reporter.cli.reference import COMMAND, RENDERERS, renew
+from docs.generators import reference, schemas
+from docs.generators.reference import RENDERERS, renew
+from docs.generators.schemas import SCHEMAS
 from reporter.hub.metric_declarations import HUB_METRICS
 from reporter.metrics.declarations import METRICS
 from reporter.settings import FLAGS
@@ -35,7 +38,14 @@ The form of the repository itself, as GitHub resolves it from a file at OWNER/NA
 @pytest.mark.parametrize("name", RENDERERS)
 def test_a_reference_is_what_the_program_declares(name):
     page = (ROOT / "docs" / name).read_text("utf-8")
-    assert page == renew(page, RENDERERS[name]()), f"run {COMMAND}"
+    assert page == renew(page, RENDERERS[name]()), f"run {reference.COMMAND}"
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_published_schema_is_that_of_the_types(name):
+    published = (ROOT / name).read_text("utf-8")
+    assert published == SCHEMAS[name](), f"run {schemas.COMMAND}"
+    assert json.loads(published)["$schema"].startswith("https://json-schema.org/")
 
 
 def test_every_metric_and_every_flag_has_a_row_with_all_its_facts():

@@ -1,7 +1,7 @@
 """
 The generated tables of the folder docs/: metrics, flags, commands, variables, troubleshooting.
 
-``python -m reporter.cli.reference`` renews them in the folder docs/ of the working directory;
+``python -m docs.generators.reference`` renews them in the folder docs/ of the working directory;
 another folder may be given as the argument. A test compares the files with the program.
 """
 
@@ -9,8 +9,9 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from docs.generators.label_texts import CLOSED_SETS, LABEL_TEXTS, ClosedSet
+from docs.generators.markdown import render_table
 from reporter import PROGRAM_NAME
-from reporter.catalogue.published_reasons import render_table
 from reporter.cli.command import Command, all_commands
 from reporter.cli.configuration import load_shipped_catalogue
 from reporter.controller.coverage import reasons_without
@@ -18,13 +19,12 @@ from reporter.hub.metric_declarations import HUB_METRICS
 from reporter.job.variables import VARIABLES
 from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.metrics.declarations import METRICS, MetricDeclaration
-from reporter.metrics.label_values import CLOSED_SETS, LABEL_TEXTS, ClosedSet
 from reporter.model.enums import DetailSource
 from reporter.settings import FLAGS, Flag, FlagGroup
 
 
 BEGIN, END = "<!-- generated: begin -->\n", "<!-- generated: end -->\n"
-COMMAND = "python -m reporter.cli.reference"
+COMMAND = "python -m docs.generators.reference"
 
 
 def render_metrics() -> str:
