@@ -18,7 +18,7 @@ from reporter.snapshot.snapshot import Snapshot
 
 class ClearSubject(Struct, frozen=True, gc=False):
     """
-    A subject without a finding and without a note.
+    A subject whose probes found neither trouble nor anything to note.
 
     *read*: the numbers of what its probes have read, of eight bytes each. *repeated*: the reasons whose
     probes have to run again.
@@ -30,7 +30,7 @@ class ClearSubject(Struct, frozen=True, gc=False):
 
 class ClearSubjects(Struct, frozen=True):
     """
-    The subjects that were clear in *snapshot*.
+    The subjects that were clear in *snapshot*, of which the pages are left out.
 
     *evaluator*: found it; another one may find something else.
     """
@@ -73,8 +73,10 @@ class SubjectReads:
         else:
             self._read |= numbers
 
-    def when_clear(self) -> ClearSubject:
-        """Return the subject with these reads, which is clear."""
+    def when_clear(self) -> ClearSubject | None:
+        """Return the subject with these reads, which is clear; None if all probes have to run again."""
+        if DIFFERS in self._read:
+            return None
         return ClearSubject(array("Q", sorted(self._read)).tobytes(), tuple(self._repeated))
 
 

@@ -46,7 +46,7 @@ class Evaluation(Struct, frozen=True):
     *silences*: those that are written, and the keys that they silence.
     *remembered*: what Events that were read back say of subjects that no pass has looked at since.
     *unread_events*: why the Events of earlier processes are not known yet; empty once they are.
-    *clear*: the subjects that the last full pass found clear.
+    *clear*: the subjects that are known to be clear, for the next full pass.
     """
 
     tracked: TrackedFindings = NOTHING_TRACKED

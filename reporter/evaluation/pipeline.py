@@ -47,7 +47,12 @@ from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Paused, Verdict
 from reporter.probes.probe import Probe
-from reporter.snapshot.noted_reads import ReadNotes, is_certain_snapshot, with_noted_reads
+from reporter.snapshot.noted_reads import (
+    ReadNotes,
+    has_lost_watch,
+    with_noted_reads,
+    without_pages,
+)
 from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import Subjects, expand_placeholders, refresh_subjects
 
@@ -160,12 +165,11 @@ class Evaluator(Struct, frozen=True):
         dirty = expand_placeholders(dirty, known.all)
         tracked = forget_keys(before.tracked, lambda key: key.subject not in dirty)
         tracked = self._continue(tracked, before.remembered.of_subjects(dirty), now=now)
-        is_certain = not known.unknown and is_certain_snapshot(snapshot)
-        # The first pass, for which everybody waits, is not made longer.
-        is_noted = is_certain and dirty == known.all and before.evaluated_at is not None
-        notes = ReadNotes() if is_noted else None
         # Of a few dirty subjects, most have changed.
-        is_large = is_certain and len(dirty) > SUBJECTS_PER_BATCH
+        is_large = dirty == known.all or len(dirty) > SUBJECTS_PER_BATCH
+        may_skip = is_large and not has_lost_watch(snapshot)
+        # The first pass, for which everybody waits, is not made longer.
+        notes = ReadNotes() if may_skip and before.evaluated_at is not None else None
         probe_run = prepare_probe_run(
             with_noted_reads(snapshot, notes) if notes is not None else snapshot,
             tracked,
@@ -179,7 +183,7 @@ class Evaluator(Struct, frozen=True):
             unknown=known.unknown,
             on_fault=self.on_fault,
             notes=notes,
-            clear=self._still_clear(before, snapshot, tracked) if notes or is_large else {},
+            clear=self._still_clear(before, snapshot, tracked, known) if may_skip else {},
         )
         can_be_cut = before.evaluated_at is not None and not (
             probe_run.evaluable_reasons(dirty) - before.tracked.evaluated_reasons
@@ -188,14 +192,17 @@ class Evaluator(Struct, frozen=True):
         return PassPlan(snapshot, probe_run, known, subjects, now, can_be_cut)
 
     def _still_clear(
-        self, before: Evaluation, snapshot: Snapshot, tracked: TrackedFindings
+        self,
+        before: Evaluation,
+        snapshot: Snapshot,
+        tracked: TrackedFindings,
+        known: Subjects,
     ) -> Mapping[Subject, ClearSubject]:
         """Return the subjects that are clear, and of which every probe would find it again."""
         found = before.clear.unchanged(snapshot, self)
-        not_clear = {key.subject for key in (*tracked.finding_states, *tracked.unknown_states)}
-        if not_clear.isdisjoint(found):
-            return found
-        return {subject: each for subject, each in found.items() if subject not in not_clear}
+        keys = (*tracked.finding_states, *tracked.unknown_states, *before.notes)
+        others = (found.keys() - known.all) | {key.subject for key in keys}
+        return {s: each for s, each in found.items() if s not in others} if others else found
 
     def begin(self, before: Evaluation, plan: PassPlan) -> PassProgress:
         """
@@ -283,12 +290,17 @@ class Evaluator(Struct, frozen=True):
     def _known_clear(
         self, before: Evaluation, plan: PassPlan, progress: PassProgress
     ) -> ClearSubjects:
-        """Return what a full pass knows of clear subjects, also one that was cut."""
+        """
+        Return what is known of clear subjects, also after a pass that was cut.
+
+        After a full pass that notes nothing it is nothing, so that no old snapshot is kept.
+        """
         if plan.probe_run.notes is None:
-            return before.clear
+            is_full = len(plan.subjects) == len(plan.known_subjects.all)
+            return ClearSubjects() if is_full else before.clear
         evaluated = frozenset(plan.subjects[: progress.evaluated])
         clear = merge_clear(plan.probe_run.clear, evaluated, progress.clear)
-        return ClearSubjects(plan.snapshot, self, clear)
+        return ClearSubjects(without_pages(plan.snapshot), self, clear)
 
     def _suppress(
         self,

@@ -170,6 +170,8 @@ class ProbeRun(Struct, frozen=True):
             verdicts += found
             if known is None and reads is not None:
                 known = reads.when_clear()
+            elif self.notes is not None:
+                self.notes.take()  # of probes that run each time
             if known is not None and all(map(_is_clear, found)):
                 clear[subject] = known
         return verdicts, clear

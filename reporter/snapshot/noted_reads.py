@@ -10,8 +10,7 @@ from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
-from reporter.model.observations import NotServed, Watching
-from reporter.snapshot.cow_map import SHARDS, FrozenMap
+from reporter.snapshot.cow_map import SHARDS, FrozenMap, empty_map
 from reporter.snapshot.snapshot import Snapshot, TableSnapshot
 
 
@@ -23,6 +22,12 @@ DIFFERS: Final = -1
 
 PAGES = "scrape_histories"
 """The map of a snapshot that every page changes."""
+
+WHOLE_MAPPINGS = frozenset({"presences", "deleted_uids"})
+"""The mappings of a snapshot without shards whose keys are noted one by one as well."""
+
+UNREAD = frozenset({"subjects_token"})
+"""The field that no probe reads: it tells who finds the subjects to look again."""
 
 KEYS: Final = 1 << 40
 """
@@ -51,29 +56,36 @@ class ReadNotes:
         return found
 
 
-class _NotedShard(Mapping[Any, Any]):
-    """One shard. A lookup notes its key, everything else the whole map."""
+class _NotedMapping(Mapping[Any, Any]):
+    """A mapping, or one shard of a map. A lookup notes its key, everything else the whole map."""
 
-    __slots__ = ("_add", "_first", "_shard")
+    __slots__ = ("_add", "_content", "_first")
 
-    def __init__(self, shard: Mapping[Any, Any], first: int, add: Callable[[int], None]) -> None:
-        self._shard, self._first, self._add = shard, first, add
+    def __init__(self, content: Mapping[Any, Any], first: int, add: Callable[[int], None]) -> None:
+        self._content, self._first, self._add = content, first, add
 
     def get(self, key: Any, default: Any = None) -> Any:
-        self._add(self._first + _number_of(key) if self._first != DIFFERS else DIFFERS)
-        return self._shard.get(key, default)
+        self._note(key)
+        return self._content.get(key, default)
 
     def __getitem__(self, key: Any) -> Any:
-        self._add(self._first)
-        return self._shard[key]
+        self._note(key)
+        return self._content[key]
+
+    def __contains__(self, key: object) -> bool:
+        self._note(key)
+        return key in self._content
 
     def __iter__(self) -> Iterator[Any]:
         self._add(self._first)
-        return iter(self._shard)
+        return iter(self._content)
 
     def __len__(self) -> int:
         self._add(self._first)
-        return len(self._shard)
+        return len(self._content)
+
+    def _note(self, key: Any) -> None:
+        self._add(self._first + _number_of(key) if self._first != DIFFERS else DIFFERS)
 
 
 class _NotedShards(Sequence[Any]):
@@ -85,7 +97,7 @@ class _NotedShards(Sequence[Any]):
         self._shards, self._first, self._add = shards, first, add
 
     def __getitem__(self, number: Any) -> Any:
-        return _NotedShard(self._shards[number], self._first, self._add)
+        return _NotedMapping(self._shards[number], self._first, self._add)
 
     def __iter__(self) -> Iterator[Any]:
         self._add(self._first)
@@ -114,8 +126,11 @@ def with_noted_reads(snapshot: Snapshot, notes: ReadNotes) -> Snapshot:
     first = count(step=KEYS)
 
     def noted(part: Part) -> Part:
-        numbers = {n: next(first) if n != PAGES else DIFFERS for n in _names_of_maps(part)}
-        maps = {n: _NotedMap(getattr(part, n), at, notes.add) for n, at in numbers.items()}
+        maps: dict[str, object] = {}
+        for name in _names_of_maps(part):
+            value, number = getattr(part, name), next(first) if name != PAGES else DIFFERS
+            wrapper = _NotedMapping if name in WHOLE_MAPPINGS else _NotedMap
+            maps[name] = wrapper(value, number, notes.add)
         return replace(part, **maps)
 
     tables = {name: noted(table) for name, table in sorted(snapshot.tables.items())}
@@ -138,18 +153,25 @@ def changed_numbers(before: Snapshot, after: Snapshot) -> frozenset[int] | None:
     return frozenset(changed)
 
 
-def _changed_keys(before: FrozenMap[Any, Any], after: FrozenMap[Any, Any]) -> Iterator[Any]:
-    for one, other in zip(before.shards, after.shards, strict=True):
+def _changed_keys(before: Any, after: Any) -> Iterator[Any]:
+    for one, other in zip(_shards(before), _shards(after), strict=True):
         if one is not other:
             yield from (key for key, value in one.items() if other.get(key) is not value)
             yield from other.keys() - one.keys()
 
 
-def is_certain_snapshot(snapshot: Snapshot) -> bool:
-    """Return whether all kinds are watched, or not served, and every object is read and decoded."""
-    states = (table.watch_state for table in snapshot.tables.values())
-    is_whole = not snapshot.undecodable and not snapshot.only_in
-    return is_whole and all(isinstance(each, Watching | NotServed) for each in states)
+def _shards(found: Any) -> Sequence[Mapping[Any, Any]]:
+    return found.shards if isinstance(found, FrozenMap) else (found,)
+
+
+def has_lost_watch(snapshot: Snapshot) -> bool:
+    """Return whether a kind becomes Unknown by time alone, if its watch does not reopen."""
+    return next(snapshot.unknown_moments(), None) is not None
+
+
+def without_pages(snapshot: Snapshot) -> Snapshot:
+    """Return the snapshot without the pages, which nobody compares."""
+    return replace(snapshot, **{PAGES: empty_map()})
 
 
 def _parts(snapshot: Snapshot) -> Iterator[Snapshot | TableSnapshot]:
@@ -159,18 +181,22 @@ def _parts(snapshot: Snapshot) -> Iterator[Snapshot | TableSnapshot]:
 
 
 def _names_of_maps(part: Snapshot | TableSnapshot) -> Iterator[str]:
-    return (n for n in part.__struct_fields__ if isinstance(getattr(part, n), FrozenMap))
+    return (
+        name
+        for name in part.__struct_fields__
+        if name in WHOLE_MAPPINGS or isinstance(getattr(part, name), FrozenMap)
+    )
 
 
-def _maps(snapshot: Snapshot) -> Iterator[FrozenMap[Any, Any]]:
+def _maps(snapshot: Snapshot) -> Iterator[Any]:
     for part in _parts(snapshot):
         yield from (getattr(part, name) for name in _names_of_maps(part) if name != PAGES)
 
 
 def _without_maps(snapshot: Snapshot) -> list[object]:
-    """Return all but the maps, and the names of the tables."""
+    """Return the names of the tables, and all that is in no map and read by probes."""
     fields: list[object] = [sorted(snapshot.tables)]
     for part in _parts(snapshot):
-        maps = {*_names_of_maps(part), "tables"}
-        fields += [getattr(part, name) for name in part.__struct_fields__ if name not in maps]
+        others = {*_names_of_maps(part), *UNREAD, "tables"}
+        fields += [getattr(part, name) for name in part.__struct_fields__ if name not in others]
     return fields

@@ -15,6 +15,7 @@ from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.pipeline import Evaluator
 from reporter.evaluation.registry import PROBES
 from reporter.kinds.objects import ApiObject
+from reporter.model.subjects import Subject
 from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import ALL_LAYERS
 from reporter.store.store import Store
@@ -27,8 +28,10 @@ from tests.support.probed_stacks import BY_TYPE, STACKS
 EVALUATOR = Evaluator(DEFAULT_CATALOGUE, PROBES, DEFAULT_FLAGS, EvaluationSettings())
 
 
-def evaluate(before: Evaluation, snapshot: Snapshot) -> Evaluation:
-    return EVALUATOR.evaluate(before, snapshot, ALL_LAYERS, now=NOON)
+def evaluate(
+    before: Evaluation, snapshot: Snapshot, dirty: frozenset[Subject] = ALL_LAYERS
+) -> Evaluation:
+    return EVALUATOR.evaluate(before, snapshot, dirty, now=NOON)
 
 
 def changes(store: Store, objects: list[ApiObject]) -> Iterator[str]:
@@ -45,14 +48,18 @@ def changes(store: Store, objects: list[ApiObject]) -> Iterator[str]:
         store.upsert(kind, each)
 
 
+@pytest.mark.parametrize("is_seen", [False, True])
 @pytest.mark.parametrize("objects", STACKS.values(), ids=STACKS.keys())
 def test_a_full_pass_after_a_change_finds_what_one_finds_that_skips_nothing(
-    objects: list[ApiObject],
+    objects: list[ApiObject], is_seen: bool
 ) -> None:
+    """*is_seen*: a pass over the dirty subjects alone came before."""
     store = source_builders.a_store(*objects)
     evaluation = evaluate(Evaluation(), store.snapshot())
     for what in changes(store, objects):
-        snapshot = store.snapshot()
+        snapshot, dirty = store.snapshot(), store.take_dirty()
+        if is_seen:
+            evaluation = evaluate(evaluation, snapshot, dirty)
         whole = evaluate(replace(evaluation, clear=ClearSubjects()), snapshot)
         evaluation = evaluate(evaluation, snapshot)
         assert replace(evaluation, clear=whole.clear) == whole, what

@@ -10,6 +10,7 @@ from reporter.catalogue.entries import ProbeSpec
 from reporter.evaluation import pipeline
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.pipeline import Evaluator
+from reporter.kinds.apps import DEPLOYMENTS, Deployment
 from reporter.kinds.core import PODS, Pod
 from reporter.kinds.objects import Metadata
 from reporter.model.enums import Layer
@@ -21,7 +22,7 @@ from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import ALL_LAYERS
 from reporter.store.store import Store
 from tests.support.builders import NOON, a_catalogue, a_trouble, an_active_verdict, an_entry
-from tests.support.subject_store import a_subject_store
+from tests.support.subject_store import a_subject_store, change_subjects
 
 
 MODELS = tuple(Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i}") for i in range(3))
@@ -45,11 +46,11 @@ class Run:
         self.asked[-1].append(request.subject.name)
         return self._evaluate(snapshot, request)
 
-    def full_pass(self) -> list[str]:
+    def full_pass(self, dirty: frozenset[Subject] = ALL_LAYERS) -> list[str]:
         """Return the subjects that the probe was asked about."""
         self.asked.append([])
         self.evaluation = self.evaluator.evaluate(
-            self.evaluation, self.store.snapshot(), ALL_LAYERS, now=self.now
+            self.evaluation, self.store.snapshot(), dirty, now=self.now
         )
         return self.asked[-1]
 
@@ -140,6 +141,68 @@ def with_note(_: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
 def test_a_subject_with_a_note_is_asked_about_each_time() -> None:
     run = Run(with_note)
     assert [run.full_pass(), run.full_pass()] == [ALL, ALL]
+
+
+def note_of_pod(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    """A note for who has a pod of its name."""
+    subject = request.subject
+    found = snapshot.get(PODS, Pod, subject.namespace, subject.name)
+    return [Clear(request.key(), notes=("set a flag",) if found else ())]
+
+
+def test_a_note_ends_although_all_is_as_at_the_full_pass_before() -> None:
+    run = Run(note_of_pod)
+    run.full_pass()
+    run.store.upsert(PODS, pod_of(ONE))
+    run.full_pass(frozenset({ONE}))
+    assert {key.subject for key in run.evaluation.notes} == {ONE}
+    run.store.delete(PODS, ONE.namespace, ONE.name)
+    run.full_pass()
+    assert run.evaluation.notes == {}
+
+
+def test_objects_of_others_that_come_and_go_change_nothing() -> None:
+    run = Run(by_pod)
+    run.full_pass()
+    other = pod_of(Subject(Layer.MODELDEPLOYMENT, "elsewhere", "other"))
+    run.store.upsert(PODS, other)
+    assert run.full_pass() == []
+    run.store.delete(PODS, "elsewhere", "other")
+    assert run.full_pass() == []
+
+
+def was_deleted(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    """Trouble for who had a Deployment of its name."""
+    ref = DEPLOYMENTS.ref(request.subject.namespace, request.subject.name)
+    gone = snapshot.was_deleted(ref)
+    return [an_active_verdict(request.key(), a_trouble()) if gone else Clear(request.key())]
+
+
+def test_what_was_deleted_is_read_name_by_name() -> None:
+    run = Run(was_deleted)
+    meta = Metadata(name=ONE.name, namespace=ONE.namespace, uid="1")
+    run.store.upsert(DEPLOYMENTS, Deployment(metadata=meta))
+    assert [run.full_pass(), run.full_pass()] == [ALL, []]
+    run.store.delete(DEPLOYMENTS, ONE.namespace, ONE.name)
+    assert run.full_pass() == [ONE.name]
+    assert {key.subject for key in run.evaluation.tracked.finding_states} == {ONE}
+
+
+def test_a_subject_that_is_gone_is_known_no_longer() -> None:
+    run = Run(by_pod)
+    run.full_pass()
+    change_subjects(run.store, frozenset({ONE}), frozenset())
+    run.full_pass()
+    assert ONE not in run.evaluation.clear.by_subject
+
+
+def test_after_a_full_pass_that_notes_nothing_no_snapshot_is_kept() -> None:
+    run = Run(by_pod)
+    run.full_pass()
+    assert run.evaluation.clear.snapshot is not None
+    run.store.set_watch_state(PODS, WatchLost(NOON, "gone"))
+    run.full_pass()
+    assert run.evaluation.clear.snapshot is None
 
 
 def test_while_a_watch_is_lost_nothing_is_skipped() -> None:
