@@ -15,8 +15,9 @@ from reporter.cli.source_arguments import (
     parse_optional_namespace,
     parse_source_flag,
 )
-from reporter.kube.client import RestClient, connect
+from reporter.kube.client import RestClient
 from reporter.kube.config_maps import ConfigMapText
+from reporter.kube.connect import connect
 from reporter.kube.errors import KubeError, Refused, Throttled, Unreachable
 from reporter.kube.rest_config import load_bearer
 from reporter.kube.stack_dump import DumpEnd

@@ -11,7 +11,8 @@ import pytest_asyncio
 from devcluster.example.stack import manifests
 from devcluster.server import DevCluster
 from reporter.evaluation.evaluation import Evaluation
-from reporter.kube.client import RestClient, connect
+from reporter.kube.client import RestClient
+from reporter.kube.connect import connect
 from reporter.kube.errors import KubeError
 from reporter.model.enums import Reason
 from reporter.model.states import State
