@@ -17,8 +17,9 @@ from reporter.kube.connect import connect
 from reporter.model.enums import Layer, Reason
 from reporter.model.status_document import Blocking, StatusDocument
 from reporter.process.clock import Clock
+from reporter.status.observations import Observations
 from reporter.status.one_shot import OneShotStatus
-from reporter.status.one_shot_cluster import Observations, read_cluster
+from reporter.status.one_shot_cluster import read_cluster
 from reporter.status.source import EVERYTHING
 
 

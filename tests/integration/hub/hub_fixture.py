@@ -16,7 +16,7 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from devcluster.server import DevCluster
-from reporter.cli.configuration import load_hub_settings
+from reporter.cli.hub_configuration import load_hub_settings
 from reporter.hub.query_client import QueryClient, QueryCredentials
 from reporter.hub.run import Hub
 from reporter.kinds.productionstack import PRODUCTION_STACK_CLUSTERS

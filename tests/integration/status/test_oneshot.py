@@ -19,8 +19,9 @@ from reporter.model.states import State
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
 from reporter.process.clock import Clock
 from reporter.settings.errors import ConfigurationError
+from reporter.status.observations import Observations
 from reporter.status.one_shot import OneShotStatus
-from reporter.status.one_shot_cluster import Observations, read_cluster, read_reported
+from reporter.status.one_shot_cluster import read_cluster, read_reported
 from reporter.status.source import Target
 from tests.integration.status.single_look import evaluate_once, observe_once
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
