@@ -18,12 +18,12 @@ from reporter.announcing.printed_events import PrintedEvents
 from reporter.catalogue.entries import Catalogue
 from reporter.controller.controller import Controller
 from reporter.controller.effective_catalogue import CatalogueChanger, EffectiveCatalogue
+from reporter.controller.enabled_scrapes import scraping_reasons
 from reporter.controller.health import STALLED_RESYNCS, Health
 from reporter.controller.inputs import Inputs
 from reporter.controller.lease_owner import LeaseOwnership
 from reporter.controller.overlay_watch import OverlayWatch
 from reporter.controller.roll_up_cache import RollUpCache
-from reporter.controller.scrape_config import scraping_reasons
 from reporter.controller.second_look import SecondLook
 from reporter.controller.start_log import log_start, log_target
 from reporter.controller.unread import EVENTS, UnreadKind, UnreadKinds

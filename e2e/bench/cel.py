@@ -27,7 +27,7 @@ from e2e.support import machine
 from e2e.support.arguments import natural
 from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.loader import default_folder, load_catalogue
-from reporter.controller.permissions import crds_to_track, kinds_to_watch
+from reporter.controller.watched_kinds import crds_to_track, kinds_to_watch
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.pipeline import Evaluator
 from reporter.evaluation.registry import PROBES, SPECS

@@ -22,7 +22,7 @@ from e2e.chart.installed import answer, install_crds
 from e2e.controlplane import ControlPlane, assets, crds
 from reporter import PROGRAM_NAME
 from reporter.controller.coverage import reasons_without
-from reporter.controller.permissions import kinds_to_watch
+from reporter.controller.watched_kinds import kinds_to_watch
 from reporter.model.enums import DetailSource, EventType, Layer
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 

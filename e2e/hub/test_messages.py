@@ -38,7 +38,7 @@ from e2e.support.production_stack.inference_sets import INVALID_REASON
 from e2e.support.reporter_process import ReporterProcess
 from e2e.support.shared_plane import SharedPlane
 from e2e.support.timeouts import SHORT_FLAGS
-from reporter.cli.configuration import HUB_LEASE
+from reporter.cli.hub_configuration import HUB_LEASE
 from tests.support.ports import free_port
 
 

@@ -285,6 +285,7 @@ class CatalogueEntry(Struct, frozen=True):
     if there are none. NO_ALERT: none either.
     *remedies*: by cause code, with ``default``. *own_causes*: as of the probe.
     *path*: whose requests need what the reason is about.
+    *meaning*, *runbook*: what it means, and the steps that end it; empty without.
     """
 
     reason: enums.Reason
@@ -308,6 +309,8 @@ class CatalogueEntry(Struct, frozen=True):
     object_kind: str = ""
     own_causes: frozenset[str] = frozenset()
     path: tuple[PathRow, ...] = ()
+    meaning: str = ""
+    runbook: tuple[str, ...] = ()
 
     @property
     def is_ready_reason(self) -> bool:

@@ -416,6 +416,8 @@ def _build_entry(parsed: ParsedEntry, rules: SubjectDefinitions) -> CatalogueEnt
         own_causes=parsed.spec.own_causes if parsed.spec is not None else frozenset(),
         object_kind=rule.kind.kind if rule is not None and rule.message_field else "",
         path=tuple(_build_path(parsed, rules)),
+        meaning="" if entry.meaning is UNSET else entry.meaning,
+        runbook=() if entry.runbook is UNSET else tuple(entry.runbook),
     )
 
 

@@ -20,6 +20,10 @@ from reporter.catalogue.yaml_reader import read
 from reporter.model.silences import SilenceFile, SilenceText
 
 
+SILENCE_FILE = "silence-file"
+"""The flag that names such a file."""
+
+
 class SilenceEntry(CatalogueStruct, frozen=True, kw_only=True):
     """One silence: which reasons of which subjects, until when and why."""
 

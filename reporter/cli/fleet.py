@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 
-from reporter.cli.asking import Format, Terminal, run_asking, to_json, to_yaml
+from reporter.cli.asking import Format, Terminal, to_json, to_yaml
+from reporter.cli.cluster_sources import ClusterAccess, find_pods_of_one
 from reporter.cli.configuration import load_configuration
+from reporter.cli.event_loop import run_asking
+from reporter.cli.reporter_flags import READS_ALONE
 from reporter.cli.source_arguments import SourceFlag, parse_source_flag
-from reporter.cli.sources import READS_ALONE, ClusterAccess, find_pods_of_one
 from reporter.cli.status_output import ChangePrinter, Question, show_answers
 from reporter.kube.client import RestClient
 from reporter.model.fleet_status import FleetDocument

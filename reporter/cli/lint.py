@@ -1,6 +1,5 @@
 """The command ``lint``."""
 
-import asyncio
 import json
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -18,8 +17,8 @@ from reporter.catalogue.parsed_entries import entry_sources
 from reporter.catalogue.problems import CatalogueError, Problem
 from reporter.catalogue.yaml_nodes import Fields, Items, YamlNode, compose, to_plain
 from reporter.cel.crd_fields import CrdFields, read_crds
+from reporter.cel.preparation import prepare_entries
 from reporter.cel.probe import PROBE as CEL_PROBE
-from reporter.cel.probe import prepare_entries
 from reporter.cli import command
 from reporter.cli.authoring import EXIT_DIFFERENT, EXIT_PASSED, HINT, PACKS
 from reporter.cli.story_tests import ResultFormat, as_json, count, problem_cases
@@ -89,6 +88,8 @@ def _read_crds(
         return CrdFields()
     given = f"--{CRDS.name}={place}"
     if place == CLUSTER_CRDS:
+        import asyncio  # noqa: PLC0415  files need none
+
         found = read_crds(asyncio.run(_get_crds(arguments, environ, declared)))
     else:
         found = read_crds(_documents(place, given))
@@ -116,7 +117,7 @@ async def _get_crds(
     arguments: Arguments, environ: Mapping[str, str], names: Collection[str]
 ) -> list[Any]:
     """Return the CRDs of these names in the cluster. Raises SettingsError."""
-    from reporter.cli.sources import ClusterAccess  # noqa: PLC0415
+    from reporter.cli.cluster_sources import ClusterAccess  # noqa: PLC0415
     from reporter.kube.discovery import get_crds  # noqa: PLC0415
     from reporter.kube.errors import KubeError  # noqa: PLC0415
     from reporter.process.clock import Clock  # noqa: PLC0415

@@ -9,10 +9,9 @@ from msgspec.structs import replace
 
 from reporter import PROGRAM_NAME
 from reporter.cli import command
-from reporter.cli.asking import ExitCode, Terminal, run_asking
+from reporter.cli.asking import ExitCode, ListFormat, Terminal
 from reporter.cli.configuration import load_configuration
-from reporter.cli.silence_changes import SilenceWriter, annotations, file_entry, run_expire
-from reporter.cli.silence_list import ListFormat, run_list
+from reporter.cli.silence_manifests import annotations, file_entry
 from reporter.cli.source_arguments import parse_target
 from reporter.evaluation.silencing import check_silence, parse_until
 from reporter.model.enums import Layer
@@ -20,6 +19,7 @@ from reporter.model.silences import SilenceState, SilenceText
 from reporter.model.subjects import Subject, is_qualified
 from reporter.model.times import DURATION_PATTERN, format_time, parse_units
 from reporter.process.clock import Clock
+from reporter.process.imports import uncollected_imports
 from reporter.settings import Arguments, Flag, SettingsError
 from reporter.snapshot.subjects import Subjects
 from reporter.status.source import Target
@@ -36,9 +36,15 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     word = arguments.names[0] if arguments.names and not arguments.values["until"] else ""
     if word == LIST:
         _refuse(arguments, WRITES, word)
+        with uncollected_imports():
+            from reporter.cli.silence_list import run_list  # noqa: PLC0415
+
         return run_list(arguments, arguments.names[1:], environ)
     if word == EXPIRE:
         _refuse(arguments, (*WRITES, "output", "from"), word)
+        with uncollected_imports():
+            from reporter.cli.silence_changes import run_expire  # noqa: PLC0415
+
         return run_expire(arguments, arguments.names[1:], environ)
     _refuse(arguments, ("output", "from"), "a silence that is written")
     return _run_silence(arguments, environ)
@@ -70,6 +76,10 @@ def _run_silence(arguments: Arguments, environ: Mapping[str, str]) -> int:
     )
     is_for_file = _is_for_file(arguments, target)
     if arguments.is_set("apply"):
+        with uncollected_imports():
+            from reporter.cli.event_loop import run_asking  # noqa: PLC0415
+            from reporter.cli.silence_changes import SilenceWriter  # noqa: PLC0415
+
         writer = SilenceWriter(arguments, settings, terminal, environ)
         apply = writer.apply_to_file if is_for_file else writer.apply_to_object
         return run_asking(apply(text), terminal)

@@ -2,13 +2,15 @@
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any
 
 from reporter.catalogue.silence_edit import with_silence, without_silences
-from reporter.cli.asking import ExitCode, Terminal, run_asking
+from reporter.catalogue.silence_file import SILENCE_FILE
+from reporter.cli.asking import ExitCode, Terminal
+from reporter.cli.cluster_sources import ClusterAccess, find_pods_of_one
 from reporter.cli.configuration import load_configuration
+from reporter.cli.event_loop import run_asking
+from reporter.cli.silence_manifests import file_entry, silence_fields
 from reporter.cli.source_arguments import parse_target
-from reporter.cli.sources import ClusterAccess, find_pods_of_one
 from reporter.kinds.core import NAMESPACES
 from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.kinds.resource_kind import SILENCE_PREFIX
@@ -26,54 +28,12 @@ from reporter.model.subjects import is_qualified
 from reporter.process.clock import Clock
 from reporter.settings import Arguments, Settings, SettingsError
 from reporter.status import pods_source
-from reporter.status.mounted_silences import SILENCE_FILE, parse_mounted, read_mounted
+from reporter.status.mounted_silences import parse_mounted, read_mounted
 from reporter.status.source import StatusQueryFailed, Target
 
 
 HELM = "Helm"
 """The tool that a ConfigMap of the chart names as its manager."""
-
-
-# --------------------------------------------------------------------
-# Render a silence.
-
-
-def _fields(text: SilenceText) -> dict[str, str]:
-    """Return the silence as annotations, by what follows the prefix."""
-    fields = {
-        "until": text.until,
-        "reasons": ",".join(text.reasons),
-        "why": text.why,
-        "by": text.by,
-    }
-    return {name: value for name, value in fields.items() if value}
-
-
-def annotations(text: SilenceText) -> dict[str, Any]:
-    """Return the silence as a manifest: a Namespace or an InferenceSet with its annotations alone."""
-    values = {SILENCE_PREFIX + name: value for name, value in _fields(text).items()}
-    kind = INFERENCE_SETS if text.inferenceset else NAMESPACES
-    place = {"namespace": text.namespace} if text.inferenceset else {}
-    return {
-        "apiVersion": "/".join(filter(None, (kind.group, kind.versions[0]))),
-        "kind": kind.kind,
-        "metadata": {
-            **place,
-            "name": text.inferenceset or text.namespace,
-            "annotations": values,
-        },
-    }
-
-
-def file_entry(text: SilenceText) -> dict[str, Any]:
-    """Return the silence as an entry of the file of silences; empty keys are left out."""
-    place = {"namespace": text.namespace, "inferenceset": text.inferenceset}
-    entry = {**place, **_fields(text), "reasons": list(text.reasons)}
-    return {name: value for name, value in entry.items() if value}
-
-
-# --------------------------------------------------------------------
-# Write it, and take it back.
 
 
 class NoSilenceFile(StatusQueryFailed):
@@ -115,7 +75,7 @@ class SilenceWriter:
             if refusal:
                 self._terminal.error(f"{_object_name(text)} {refusal}")
                 return ExitCode.NO_ANSWER
-            await silence_object(api, found, _fields(text))
+            await silence_object(api, found, silence_fields(text))
         name, reasons = _object_name(text), ", ".join(text.reasons)
         if found.annotations:
             self._terminal.print(f"{name}: silence ended: {_describe(found.annotations)}")
@@ -218,7 +178,7 @@ class SilenceWriter:
 
     def _say_ended(self, found: ConfigMapText, file: SilenceFile, places: Sequence[int]) -> None:
         for place in places:
-            ended = _describe(_fields(file.silences[place]))
+            ended = _describe(silence_fields(file.silences[place]))
             self._terminal.print(f"{found}: silence ended: {ended}")
 
 

@@ -10,8 +10,9 @@ from enum import StrEnum, unique
 
 from reporter import PROGRAM_NAME
 from reporter.cli import command
-from reporter.cli.asking import ExitCode, Format, Terminal, run_asking
+from reporter.cli.asking import ExitCode, Format, Terminal
 from reporter.cli.asking_commands import PLUGIN_COMMANDS, PLUGIN_DEFAULT_COMMAND
+from reporter.cli.event_loop import run_asking
 from reporter.cli.source_arguments import CLUSTER, FILE, KUBECONFIG, asks_hub, parse_target
 from reporter.cli.sources import SourceOpener
 from reporter.cli.status_output import Printer, Question, show_answers

@@ -11,11 +11,13 @@ from typing import Any, NoReturn, TypeAlias
 
 from reporter.catalogue.entries import Catalogue
 from reporter.controller import scrape_config
+from reporter.controller.enabled_scrapes import find_scrapes, renew_scrapes
 from reporter.controller.permission_review import PermissionReview
-from reporter.controller.permissions import crds_to_track, kinds_to_watch, permissions_for
+from reporter.controller.permissions import permissions_for
 from reporter.controller.reread_contents import WatchProgress
 from reporter.controller.silence_file import SilenceFileReader
 from reporter.controller.store_kind import find_store_kind
+from reporter.controller.watched_kinds import crds_to_track, kinds_to_watch
 from reporter.evaluation.registry import SPECS
 from reporter.kinds.core import NAMESPACES
 from reporter.kinds.health_events import HealthEvent, StoreLimit
@@ -71,7 +73,7 @@ class Inputs:
         kinds = kinds_to_watch(catalogue, settings.sources)
         self.store_kind = find_store_kind(settings)
         crds = self._crds_of(catalogue)
-        self._scrapes = scrapes = scrape_config.find_scrapes(catalogue, SPECS, settings.flag_texts)
+        self._scrapes = scrapes = find_scrapes(catalogue, SPECS, settings.flag_texts)
         self.store = Store(
             kinds,
             crds,
@@ -159,7 +161,7 @@ class Inputs:
         kinds = kinds_to_watch(catalogue, settings.sources)
         crds = self._crds_of(catalogue)
         needed = permissions_for(settings, catalogue, mode=self._scraper.mode)
-        scrapes = scrape_config.renew_scrapes(
+        scrapes = renew_scrapes(
             self._scrapes, (self._catalogue, catalogue), SPECS, settings.flag_texts
         )
         commits = (

@@ -12,11 +12,10 @@ from reporter.hub.query_results import PackageKey, to_time
 from reporter.hub.records import Fleet, FleetRecord, FleetRules
 from reporter.kinds.productionstack import ProductionStackCluster
 from reporter.model import fleet_status
-from reporter.model.enums import Layer
+from reporter.model.enums import Engage, Layer
 from reporter.model.fleet_object_status import MAX_PACKAGES, ClusterObjectStatus
 from reporter.model.fleet_status import (
     ClusterEntry,
-    Engage,
     FleetBlocking,
     FleetCode,
     FleetDocument,

@@ -21,7 +21,8 @@ from reporter.hub.query_results import (
 )
 from reporter.hub.records import Content, Fleet, FleetRecord, FleetRules, Member, Members
 from reporter.hub.source_state import SourceState
-from reporter.model.fleet_status import Dropped, Engage, FleetCode
+from reporter.model.enums import Engage
+from reporter.model.fleet_status import Dropped, FleetCode
 from reporter.model.states import State
 
 

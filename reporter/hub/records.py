@@ -14,7 +14,8 @@ from msgspec import Struct, field, structs
 from reporter.hub.query_results import DroppedByCause, PackageKey, Source
 from reporter.hub.source_state import SkewWindow, SourceStates
 from reporter.kinds.productionstack import ProductionStackCluster
-from reporter.model.fleet_status import Engage, FleetBlocking, FleetCode, FleetNamespace
+from reporter.model.enums import Engage
+from reporter.model.fleet_status import FleetBlocking, FleetCode, FleetNamespace
 from reporter.model.object_status import OBSERVED
 from reporter.model.states import State
 from reporter.model.status_document import Replicas, Unobserved

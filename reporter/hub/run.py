@@ -32,7 +32,7 @@ from reporter.kube.reflector import Reflector
 from reporter.kube.watch_context import WatchContext
 from reporter.kube.write_limits import WriteRate
 from reporter.metrics.input_collectors import WatchReport
-from reporter.model.fleet_status import Engage
+from reporter.model.enums import Engage
 from reporter.process.clock import Clock, monotonic_seconds
 from reporter.process.loop_lag import LagSelector
 from reporter.process.signals import on_stop_signal

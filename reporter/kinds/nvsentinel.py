@@ -12,13 +12,10 @@ from msgspec.structs import fields
 
 from reporter import PROGRAM_NAME
 from reporter.kinds import health_events, objects
+from reporter.kinds.api_names import NVSENTINEL_KINDS
 from reporter.kinds.resource_kind import ResourceKind
 
 
-KINDS = {"healtheventresources": "HealthEventResource", "healthevents": "HealthEvent"}
-"""The kinds by their resources: that of its chart, and that of its design (ADR-027)."""
-
-DEFAULT_RESOURCE = "healtheventresources.healthevents.dgxc.nvidia.com"
 VERSIONS = ("v1", "v1beta1", "v1alpha1")
 
 INERT_STRATEGIES = frozenset(
@@ -96,7 +93,7 @@ def node_health_events(group_resource: str, namespace: str) -> ResourceKind:
         resource=resource,
         group=group,
         versions=VERSIONS,
-        kind=KINDS[resource],
+        kind=NVSENTINEL_KINDS[resource],
         type=NodeHealthEvent,
         affects=objects.affects_nothing,
         namespace=namespace,

@@ -10,11 +10,11 @@ from typing import Annotated, Any, TypeAlias
 
 from msgspec import Meta, field
 
+from reporter.kinds.api_names import GROUP
 from reporter.kinds.objects import ApiStruct, WrittenObject, affects_nothing
 from reporter.kinds.resource_kind import ResourceKind
 
 
-GROUP = "reporter.productionstack.kaito.sh"
 VERSIONS = ("v1alpha1",)
 
 

@@ -13,12 +13,12 @@ from typing import NoReturn, Protocol
 
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.backoff import Backoff, is_no_response, least_pause_after, pause_after
-from reporter.kube.client import WatchStream
 from reporter.kube.error_mapping import RequestInfo
 from reporter.kube.errors import Expired, Invalid, KubeError, Throttled, Unreachable, Unserved
 from reporter.kube.ingest import Backlog, Ingester, ObjectStore, ReflectorStats
 from reporter.kube.lister import ListResult, list_all
 from reporter.kube.paths import Query, collection_path, name_field_selector
+from reporter.kube.received_response import WatchStream
 from reporter.kube.watch_context import WatchContext
 from reporter.kube.watch_events import decode_watch_event
 from reporter.kube.watch_health import WatchHealth, WatchStateStore

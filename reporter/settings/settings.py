@@ -14,8 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from reporter import PROGRAM_NAME
-from reporter.kinds.nvsentinel import DEFAULT_RESOURCE, KINDS
-from reporter.kinds.productionstack import GROUP
+from reporter.kinds.api_names import GROUP, NVSENTINEL_KINDS, NVSENTINEL_RESOURCE
 from reporter.model.enums import DetailSource, Emission, ScrapeScope, SuppressionMode
 from reporter.settings import enums, flags, parsers
 from reporter.settings.hub import HubSettings
@@ -49,8 +48,10 @@ def parse_store_resource(text: str) -> str:
     Return the name of a CRD of NVSentinel's. The program's own kind is refused: it is another backend.
     """
     resource, _, group = parsers.parse_object_name(text).partition(".")
-    if resource not in KINDS or "." not in group or group == GROUP:
-        raise ValueError(f"must be {' or '.join(KINDS)}, a dot and the API group of NVSentinel")
+    if resource not in NVSENTINEL_KINDS or "." not in group or group == GROUP:
+        raise ValueError(
+            f"must be {' or '.join(NVSENTINEL_KINDS)}, a dot and the API group of NVSentinel"
+        )
     return text
 
 
@@ -98,7 +99,7 @@ class Settings(HubSettings, LoggingSettings):
         "Keep episodes as objects: none, healthevents, nvsentinel (experimental).",
     )
     store_resource: str = _store(
-        DEFAULT_RESOURCE,
+        NVSENTINEL_RESOURCE,
         parse_store_resource,
         "Resource that --store=nvsentinel writes, as its CRD is named.",
     )

@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import Catalogue
-from reporter.controller.permissions import crds_to_track, kinds_to_watch
+from reporter.controller.watched_kinds import crds_to_track, kinds_to_watch
 from reporter.kinds.core import NAMESPACES
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.client import RestClient

@@ -21,10 +21,10 @@ from reporter.announcing.involved import involved_namespace
 from reporter.catalogue.entries import Catalogue
 from reporter.controller.controller import Controller
 from reporter.controller.inputs import Inputs
-from reporter.controller.permissions import crds_to_track, kinds_to_watch
 from reporter.controller.roll_up_cache import RollUpCache
 from reporter.controller.second_look import SecondLook
 from reporter.controller.unread import UnreadKinds
+from reporter.controller.watched_kinds import crds_to_track, kinds_to_watch
 from reporter.kinds.core import NAMESPACES
 from reporter.kinds.resource_kind import CORE_SCOPES, ResourceKind
 from reporter.kube.client import RestClient
@@ -43,13 +43,8 @@ from reporter.rollup.rules import RollUpRules
 from reporter.server.status_v1 import MAX_WAIT_SECONDS, StatusRequest, revision_of
 from reporter.settings import Settings
 from reporter.status import one_shot
-from reporter.status.one_shot_cluster import (
-    Progress,
-    confirm_discovery,
-    describe_only_in,
-    make_evaluator,
-    read_reported,
-)
+from reporter.status.observations import describe_only_in, make_evaluator
+from reporter.status.one_shot_cluster import Progress, confirm_discovery, read_reported
 from reporter.status.source import StatusAnswer, Target
 
 

@@ -8,7 +8,7 @@ from reporter.catalogue.loader import default_folder
 from reporter.catalogue.overlay import find_packs
 from reporter.catalogue.problems import CatalogueError, Problem, suggest_name
 from reporter.catalogue.yaml_nodes import Fields, to_plain
-from reporter.controller.permissions import kinds_to_watch
+from reporter.controller.watched_kinds import kinds_to_watch
 from reporter.evaluation.registry import SPECS
 from reporter.model.enums import DetailSource
 from reporter.settings.parsers import choice_set_parser

@@ -13,9 +13,9 @@ import yaml
 from msgspec.structs import replace
 
 from reporter.catalogue.silence_file import parse_silence_file
+from reporter.controller.enabled_scrapes import find_scrapes
 from reporter.controller.evaluation_settings import make_evaluation_settings
-from reporter.controller.permissions import kinds_to_watch
-from reporter.controller.scrape_config import find_scrapes
+from reporter.controller.watched_kinds import kinds_to_watch
 from reporter.evaluation.pipeline import Evaluator
 from reporter.evaluation.registry import PROBES, SPECS
 from reporter.kinds.health_events import StoreLimits

@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from devcluster.example.stack import manifests
-from reporter.controller.permissions import crds_to_track
+from reporter.controller.watched_kinds import crds_to_track
 from reporter.evaluation.evaluation import EvaluationSettings
 from reporter.evaluation.finished_pass import StateTracker
 from reporter.evaluation.pipeline import Evaluator

@@ -12,7 +12,7 @@ import msgspec
 
 from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.loader import default_folder, load_catalogue
-from reporter.controller.permissions import crds_to_track, kinds_to_watch
+from reporter.controller.watched_kinds import crds_to_track, kinds_to_watch
 from reporter.evaluation.clocks import NOTHING_TRACKED
 from reporter.evaluation.probe_run import prepare_probe_run
 from reporter.evaluation.registry import PROBES, SPECS

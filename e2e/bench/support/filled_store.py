@@ -12,8 +12,8 @@ import msgspec
 
 from e2e.controlplane import Json
 from e2e.support.production_stack import workload
-from reporter.controller.permissions import crds_to_track
-from reporter.controller.scrape_config import find_scrapes
+from reporter.controller.enabled_scrapes import find_scrapes
+from reporter.controller.watched_kinds import crds_to_track
 from reporter.evaluation.pipeline import Evaluator
 from reporter.evaluation.registry import SPECS
 from reporter.kinds.core import PODS

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 from e2e.chart.alerts.expected import Alert
 from e2e.chart.alerts.timeline import NAMESPACE
 from reporter.catalogue.entries import Catalogue
-from reporter.controller.scrape_config import scraping_reasons
+from reporter.controller.enabled_scrapes import scraping_reasons
 from reporter.evaluation.clocks import FindingState
 from reporter.evaluation.finished_pass import FinishedPass
 from reporter.evaluation.registry import SPECS

@@ -15,7 +15,7 @@ from devcluster.kubeconfig import render_kubeconfig
 from devcluster.server import DevCluster
 from reporter.app import Reporter
 from reporter.cli.configuration import load_configuration, load_shipped_catalogue
-from reporter.kube.client import connect
+from reporter.kube.connect import connect
 from reporter.metrics.declarations import PREFIX
 from reporter.process.clock import Clock
 from tests.integration.process.reporter_process import holder, value_of

@@ -8,7 +8,7 @@ import pytest
 from e2e.chart.alerts.expected import FINDING
 from e2e.chart.alerts.promtool import firing_errors, metrics_of
 from e2e.chart.alerts.timeline import NAMESPACE, Phase, series_of
-from reporter.controller.scrape_config import scraping_reasons
+from reporter.controller.enabled_scrapes import scraping_reasons
 from reporter.evaluation.registry import SPECS
 from reporter.metrics.page import Metrics
 from reporter.rollup.fold import fold

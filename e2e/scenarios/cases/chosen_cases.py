@@ -12,7 +12,7 @@ import pytest
 
 from e2e.scenarios.cases.real_cases import REAL_CASES
 from e2e.support.cases.case_steps import Case
-from reporter.controller.permissions import kinds_to_watch
+from reporter.controller.watched_kinds import kinds_to_watch
 from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.stories.format import expected_announcements
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE

@@ -16,7 +16,7 @@ from e2e.support.cases.cluster_objects import ANY_VERSION, CaseClusterObjects
 from e2e.support.cases.cluster_replay import ClusterCaseReplay, line
 from e2e.support.cases.slow_steps import find_delays
 from e2e.support.shared_plane import SharedPlane
-from reporter.controller.permissions import kinds_to_watch
+from reporter.controller.watched_kinds import kinds_to_watch
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.stories.healthy_stack import stack_before
 from tests.support.pack_stories import PACKS, catalogue_of

@@ -7,7 +7,7 @@ from typing import Any
 
 from e2e.controlplane import Client, Json, crds
 from e2e.support.granted_rules import granted
-from reporter.controller.permissions import kinds_to_watch
+from reporter.controller.watched_kinds import kinds_to_watch
 from reporter.kinds.resource_kind import ResourceKind
 from tests.support.cases import case_catalogue
 

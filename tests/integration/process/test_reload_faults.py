@@ -13,7 +13,7 @@ from devcluster.server import DevCluster
 from reporter.app import Reporter
 from reporter.catalogue.entries import Catalogue
 from reporter.cli.configuration import load_shipped_catalogue
-from reporter.kube.client import connect
+from reporter.kube.connect import connect
 from reporter.process.clock import Clock
 from reporter.settings import load_settings
 from tests.integration.process.reporter_process import events, server

@@ -11,7 +11,7 @@ import pytest
 from reporter.announcing.episodes import keep_episodes
 from reporter.catalogue.entries import Catalogue
 from reporter.cli.configuration import load_shipped_catalogue
-from reporter.controller.permissions import crds_to_track, kinds_to_watch
+from reporter.controller.watched_kinds import crds_to_track, kinds_to_watch
 from reporter.evaluation.catalogue_change import change_catalogue
 from reporter.evaluation.pipeline import Evaluator
 from reporter.evaluation.registry import PROBES

@@ -7,12 +7,9 @@ import pytest
 
 from reporter.catalogue.problems import CatalogueError
 from reporter.cel import library
-from reporter.cel.probe import MAX_REASONS
-from reporter.controller.permissions import (
-    crds_to_track,
-    kinds_to_watch,
-    required_permissions,
-)
+from reporter.cel.preparation import MAX_REASONS
+from reporter.controller.permissions import required_permissions
+from reporter.controller.watched_kinds import crds_to_track, kinds_to_watch
 from reporter.kube.access_review import Permission
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE

@@ -10,7 +10,7 @@ import pytest
 from reporter.catalogue.entries import Catalogue
 from reporter.cel.compile import KeptResults
 from reporter.cli.configuration import load_shipped_catalogue
-from reporter.controller.permissions import kinds_to_watch
+from reporter.controller.watched_kinds import kinds_to_watch
 from reporter.kinds.objects import ApiObject
 from reporter.kinds.resource_kind import ResourceKind
 from tests.support.own_reasons import (

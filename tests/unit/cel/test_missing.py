@@ -6,7 +6,7 @@ import pytest
 
 from reporter.announcing.message import MessageInput, ReportedTrouble, render_message
 from reporter.catalogue.entries import Catalogue
-from reporter.controller.permissions import kinds_to_watch
+from reporter.controller.watched_kinds import kinds_to_watch
 from reporter.kinds.objects import Metadata
 from reporter.model.enums import Reason, TroubleKind
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching

@@ -6,13 +6,13 @@ import pytest
 import yaml
 
 from reporter import PROGRAM_NAME
-from reporter.cli.asking import BY_OUTCOME, BY_STATE, Terminal, to_json, to_yaml
+from reporter.cli.asking import BY_STATE, Terminal, to_json, to_yaml
 from reporter.cli.asking_commands import ASKING_COMMANDS
 from reporter.cli.command import Command, find_command
 from reporter.cli.explain import EXPLAIN
 from reporter.cli.status import CHECK, STATUS
 from reporter.cli.status_output import describe_gaps
-from reporter.cli.wait import WAIT
+from reporter.cli.wait import BY_OUTCOME, WAIT
 from reporter.model.enums import Layer
 from reporter.model.states import Mode, State
 from reporter.model.status_document import (

@@ -2,12 +2,8 @@
 
 from dataclasses import replace
 
-from reporter.controller.permissions import (
-    crds_to_track,
-    kinds_to_watch,
-    permissions_for,
-    required_permissions,
-)
+from reporter.controller.permissions import permissions_for, required_permissions
+from reporter.controller.watched_kinds import crds_to_track, kinds_to_watch
 from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.kinds.health_events import HEALTH_EVENTS
 from reporter.kinds.nvsentinel import node_health_events

@@ -9,17 +9,13 @@ from msgspec.structs import replace as replace_parameters
 
 from reporter.catalogue.entries import Catalogue, ProbeSpec
 from reporter.controller.coverage import find_idle_reasons
+from reporter.controller.enabled_scrapes import find_scrapes, renew_scrapes, scraping_reasons
 from reporter.controller.permissions import (
     POD_PROXY_PERMISSION,
     permissions_for,
     required_permissions,
 )
-from reporter.controller.scrape_config import (
-    find_scrapes,
-    make_scrape_config,
-    renew_scrapes,
-    scraping_reasons,
-)
+from reporter.controller.scrape_config import make_scrape_config
 from reporter.evaluation.registry import SPECS
 from reporter.kube.access_review import Permission
 from reporter.metrics.page import Metrics

@@ -2,7 +2,8 @@
 
 import pytest
 
-from reporter.controller.permissions import crds_to_track, kinds_to_watch, required_permissions
+from reporter.controller.permissions import required_permissions
+from reporter.controller.watched_kinds import crds_to_track, kinds_to_watch
 from reporter.kinds.core import PODS
 from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.kinds.istio import MESH_CONFIG_MAPS

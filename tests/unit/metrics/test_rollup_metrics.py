@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from prometheus_client.parser import text_string_to_metric_families
 
-from reporter.controller.scrape_config import scraping_reasons
+from reporter.controller.enabled_scrapes import scraping_reasons
 from reporter.evaluation.registry import SPECS
 from reporter.metrics import declarations
 from reporter.metrics.page import Metrics

@@ -8,12 +8,13 @@ import pytest
 import yaml
 
 from reporter.cel import limits
-from reporter.cel.compile import CelParameters
 from reporter.cel.evaluation import STATES
 from reporter.cel.library import compile_expression
-from reporter.cel.probe import MAX_REASONS, PROBE
+from reporter.cel.parameters import CelParameters
+from reporter.cel.preparation import MAX_REASONS
+from reporter.cel.probe import PROBE
 from reporter.cli.commands import run_command
-from reporter.controller.permissions import kinds_to_watch
+from reporter.controller.watched_kinds import kinds_to_watch
 from tests.support.own_reasons import own_catalogue
 
 

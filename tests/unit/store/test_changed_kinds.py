@@ -4,7 +4,7 @@ import msgspec
 
 from reporter.catalogue.entries import Catalogue
 from reporter.cli.configuration import load_shipped_catalogue
-from reporter.controller.permissions import kinds_to_watch
+from reporter.controller.watched_kinds import kinds_to_watch
 from reporter.kinds.core import PODS
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import TroubleKind
