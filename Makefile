@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 # order of their names, in which the longest come early.
 SIDE_BY_SIDE ?= --dist=loadfile --no-loadscope-reorder
 # Tests of e2e mostly wait, so there are more processes than processors.
-ON_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=6
+ON_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=4
 WITHOUT_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=2
 # Tests of the tests, what `make e2e` breaks that a case or a scenario breaks too, and the faults of what
 # stands beside the Events (durable record, sidecar, releases): every night.
