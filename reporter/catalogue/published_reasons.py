@@ -106,7 +106,7 @@ def _order(entry: ReasonEntry) -> tuple[int, bool, float, str]:
 
 
 INTRODUCTION = f"""\
-<!-- Rendered from the catalogue by {PROGRAM_NAME} docs; do not edit. -->
+<!-- Rendered from the catalogue; do not edit. -->
 # Reasons
 
 Each section explains one reason of the Events: what it means, what to do first, how long it is held

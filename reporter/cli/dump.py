@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 
 from reporter import PROGRAM_NAME
 from reporter.cli import command
@@ -11,7 +10,7 @@ from reporter.cli.cluster_sources import ClusterOpener
 from reporter.cli.event_loop import run_asking
 from reporter.cli.processes import program_version
 from reporter.cli.reporter_flags import describe_files
-from reporter.cli.source_arguments import CLUSTER, KUBECONFIG, parse_target
+from reporter.cli.source_arguments import KUBECONFIG, parse_target
 from reporter.kube.errors import KubeError
 from reporter.kube.stack_dump import DumpedKind, render_begin
 from reporter.settings import Arguments, Flag, SettingsError
@@ -26,8 +25,7 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     if target.name:
         raise SettingsError("", f"{target}: a dump is of a whole namespace; leave the name out")
     terminal = Terminal(environ, arguments)
-    of_cluster = replace(arguments, values={**arguments.values, "from": CLUSTER})
-    opener = ClusterOpener(of_cluster, target, environ, terminal)
+    opener = ClusterOpener(arguments, target, environ, terminal)
     return run_asking(_dump(opener, target, terminal), terminal)
 
 

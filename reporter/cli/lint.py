@@ -23,6 +23,7 @@ from reporter.cli import command
 from reporter.cli.authoring import EXIT_DIFFERENT, EXIT_PASSED, HINT, PACKS
 from reporter.cli.story_tests import ResultFormat, as_json, count, problem_cases
 from reporter.evaluation.registry import SPECS
+from reporter.process.imports import uncollected_imports
 from reporter.settings import FLAG_NAMES, Arguments, Flag, SettingsError, load_settings
 from reporter.settings.errors import ConfigurationError
 from reporter.status.junit import JUnitCase, render_junit
@@ -117,10 +118,11 @@ async def _get_crds(
     arguments: Arguments, environ: Mapping[str, str], names: Collection[str]
 ) -> list[Any]:
     """Return the CRDs of these names in the cluster. Raises SettingsError."""
-    from reporter.cli.cluster_sources import ClusterAccess  # noqa: PLC0415
-    from reporter.kube.discovery import get_crds  # noqa: PLC0415
-    from reporter.kube.errors import KubeError  # noqa: PLC0415
-    from reporter.process.clock import Clock  # noqa: PLC0415
+    with uncollected_imports():
+        from reporter.cli.cluster_sources import ClusterAccess  # noqa: PLC0415
+        from reporter.kube.discovery import get_crds  # noqa: PLC0415
+        from reporter.kube.errors import KubeError  # noqa: PLC0415
+        from reporter.process.clock import Clock  # noqa: PLC0415
 
     try:
         access = ClusterAccess(arguments, environ, Clock())

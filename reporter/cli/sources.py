@@ -33,6 +33,7 @@ class SourceOpener:
         self._flag = parse_source_flag(arguments, used=used)
         if self._flag.kind is SourceKind.HUB:
             raise SettingsError(f"--from={arguments.values['from']}", "a hub answers status alone")
+        arguments.value("request-timeout")  # is refused also where nothing is requested
         self._arguments, self._environ, self._terminal = arguments, environ, terminal
         self._cluster = None
         if not self._flag.is_dump:

@@ -16,6 +16,7 @@ from reporter.cli.event_loop import run_asking
 from reporter.cli.source_arguments import CLUSTER, FILE, KUBECONFIG, asks_hub, parse_target
 from reporter.cli.sources import SourceOpener
 from reporter.cli.status_output import Printer, Question, show_answers
+from reporter.process.imports import uncollected_imports
 from reporter.settings import Arguments, Flag, SettingsError
 from reporter.settings.arguments import REPEAT
 from reporter.settings.parsers import choice_parser, parse_any_duration
@@ -32,7 +33,8 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     form: Format = arguments.value("output")
     _refuse_combinations(arguments, form)
     if asks_hub(arguments):
-        from reporter.cli.fleet import run_fleet_status  # noqa: PLC0415
+        with uncollected_imports():
+            from reporter.cli.fleet import run_fleet_status  # noqa: PLC0415
 
         return run_fleet_status(arguments, form, Terminal(environ, arguments), environ)
     lists_sets = arguments.is_set("all-namespaces")
@@ -41,7 +43,8 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     target = parse_target(arguments.names, arguments.values["namespace"])
     terminal = Terminal(environ, arguments)
     if arguments.is_set("history"):
-        from reporter.cli.history import HistoryReading  # noqa: PLC0415
+        with uncollected_imports():
+            from reporter.cli.history import HistoryReading  # noqa: PLC0415
 
         history = HistoryReading(arguments, target, form, terminal, environ)
         return run_asking(history.run(), terminal)
