@@ -12,6 +12,7 @@ from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.pipeline import Evaluator
 from reporter.kinds.apps import DEPLOYMENTS, Deployment
 from reporter.kinds.core import PODS, Pod
+from reporter.kinds.kaito import INFERENCE_SETS, InferenceSet, InferenceSetSpec
 from reporter.kinds.objects import Metadata
 from reporter.model.enums import Layer
 from reporter.model.observations import WatchLost
@@ -86,6 +87,32 @@ def test_what_is_in_trouble_is_asked_about_each_time() -> None:
     assert [run.full_pass(), run.full_pass()] == [ALL, [ONE.name]]
     run.store.delete(PODS, ONE.namespace, ONE.name)
     assert ONE.name in run.full_pass()
+
+
+def by_generation(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    """Trouble for who has a pod of its name in another generation than the first."""
+    subject = request.subject
+    found = snapshot.get(PODS, Pod, subject.namespace, subject.name)
+    changed = found is not None and found.metadata.generation > 1
+    return [an_active_verdict(request.key(), a_trouble()) if changed else Clear(request.key())]
+
+
+def test_an_object_that_is_another_one_is_read_again() -> None:
+    run = Run(by_generation)
+    run.store.upsert(PODS, pod_of(ONE, generation=1))
+    assert [run.full_pass(), run.full_pass()] == [ALL, []]
+    run.store.upsert(PODS, pod_of(ONE, generation=2))
+    assert run.full_pass() == [ONE.name]
+    assert {key.subject for key in run.evaluation.tracked.finding_states} == {ONE}
+
+
+def test_a_finding_that_is_remembered_is_asked_about_although_all_is_as_before() -> None:
+    run, other = Run(by_pod), Run(by_pod)
+    run.full_pass()
+    other.store.upsert(PODS, pod_of(ONE))
+    other.full_pass()
+    run.evaluation = replace(run.evaluation, tracked=other.evaluation.tracked)
+    assert run.full_pass() == [ONE.name]
 
 
 def by_time(_: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
@@ -191,9 +218,33 @@ def test_what_was_deleted_is_read_name_by_name() -> None:
 def test_a_subject_that_is_gone_is_known_no_longer() -> None:
     run = Run(by_pod)
     run.full_pass()
-    change_subjects(run.store, frozenset({ONE}), frozenset())
+    harness = Subject(Layer.MODELHARNESS, "team-b")
+    change_subjects(run.store, frozenset(), frozenset({harness}))
     run.full_pass()
-    assert ONE not in run.evaluation.clear.by_subject
+    assert {ONE, harness} <= run.evaluation.clear.by_subject.keys()
+    change_subjects(run.store, frozenset({ONE, harness}), frozenset())
+    run.full_pass()
+    assert run.evaluation.clear.by_subject.keys().isdisjoint({ONE, harness})
+
+
+def test_a_subject_that_is_scaled_to_zero_is_paused_whatever_runs_each_time() -> None:
+    first = an_entry("inferencesetTimed", 5, layer=Layer.MODELDEPLOYMENT, probe="timed")
+    run = Run(by_pod)
+    run.evaluator = replace(
+        run.evaluator,
+        catalogue=a_catalogue(first, *CATALOGUE.entries.values()),
+        probes={
+            "timed": Probe(ProbeSpec("timed", object), by_time),
+            "none": Probe(ProbeSpec("none", object, pauses_at_zero_replicas=True), by_pod),
+        },
+    )
+    run.full_pass()
+    run.full_pass()
+    spec = InferenceSetSpec(replicas=0)
+    meta = Metadata(name=ONE.name, namespace=ONE.namespace)
+    run.store.upsert(INFERENCE_SETS, InferenceSet(metadata=meta, spec=spec))
+    run.full_pass()
+    assert run.evaluation.paused == {ONE}
 
 
 def test_after_a_full_pass_that_notes_nothing_no_snapshot_is_kept() -> None:
