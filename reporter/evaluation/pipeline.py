@@ -63,6 +63,10 @@ SUBJECTS_PER_BATCH = 100
 """Subjects whose probes run without a pause: some ten milliseconds."""
 
 
+FEW_SUBJECTS = 100
+"""Subjects that a pass looks at in any case: to note what so few read would cost what it saves."""
+
+
 class Batch(NamedTuple):
     """A few subjects, the verdicts of their probes, and those that are known to be clear."""
 
@@ -165,9 +169,7 @@ class Evaluator(Struct, frozen=True):
         dirty = expand_placeholders(dirty, known.all)
         tracked = forget_keys(before.tracked, lambda key: key.subject not in dirty)
         tracked = self._continue(tracked, before.remembered.of_subjects(dirty), now=now)
-        # Of a few dirty subjects, most have changed.
-        is_large = dirty == known.all or len(dirty) > SUBJECTS_PER_BATCH
-        may_skip = is_large and not has_lost_watch(snapshot)
+        may_skip = len(dirty) > FEW_SUBJECTS and not has_lost_watch(snapshot)
         # The first pass, for which everybody waits, is not made longer.
         notes = ReadNotes() if may_skip and before.evaluated_at is not None else None
         probe_run = prepare_probe_run(

@@ -7,6 +7,7 @@ pass, and each document of the status is as the published schema has it.
 
 import pytest
 
+from reporter.evaluation import pipeline
 from reporter.model.enums import EventType
 from reporter.stories.format import expected_lines
 from reporter.stories.runner import find_differences
@@ -30,7 +31,8 @@ OTHER_ORDERS = [
 
 
 @pytest.mark.parametrize("name", STORIES)
-def test_a_case_announces_what_it_expects_and_its_status_holds_at_each_pass(name):
+def test_a_case_announces_what_it_expects_and_its_status_holds_at_each_pass(name, monkeypatch):
+    monkeypatch.setattr(pipeline, "FEW_SUBJECTS", 0)  # so that every pass skips what it may
     case = reordered(STORIES[name], ORDERS[0])
     replay = ObservedReplay(case)
     replay.run()

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 from msgspec.structs import replace
 
+from reporter.evaluation import pipeline
 from reporter.evaluation.clear_subjects import ClearSubjects
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.pipeline import Evaluator
@@ -26,6 +27,11 @@ from tests.support.probed_stacks import BY_TYPE, STACKS
 
 
 EVALUATOR = Evaluator(DEFAULT_CATALOGUE, PROBES, DEFAULT_FLAGS, EvaluationSettings())
+
+
+@pytest.fixture(autouse=True)
+def no_few_subjects(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "FEW_SUBJECTS", 0)
 
 
 def evaluate(

@@ -32,6 +32,11 @@ CATALOGUE = a_catalogue(an_entry("inferencesetPods", 10, layer=Layer.MODELDEPLOY
 Evaluate = Callable[[Snapshot, ProbeRequest], Iterable[Verdict]]
 
 
+@pytest.fixture(autouse=True)
+def no_few_subjects(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "FEW_SUBJECTS", 0)
+
+
 class Run:
     """Full passes over three models with one probe. *asked*: the subjects of its calls, by pass."""
 
