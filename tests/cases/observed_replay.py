@@ -76,16 +76,24 @@ class SchemaObserver:
 
 
 class ClearSubjectObserver:
-    """Runs the probes that the next full pass may skip: they must find the subject clear."""
+    """
+    Runs the probes that the next full pass may skip: they must find the subject clear.
+
+    *checked*: the number of subjects that it has looked at.
+    """
 
     heading = "probes that a full pass skips"
+
+    def __init__(self) -> None:
+        self.checked = 0
 
     def restart(self) -> None:
         pass
 
     def observe(self, replay: StoryReplay, given: RollUpInput) -> Iterator[str]:
         clear, evaluator = given.evaluation.clear, replay.evaluator
-        if clear.snapshot is not replay.snapshot:
+        # The snapshot that is kept is the same but for its pages.
+        if clear.snapshot is None or clear.snapshot.tables is not replay.snapshot.tables:
             return
         run = prepare_probe_run(
             replay.snapshot,
@@ -95,6 +103,7 @@ class ClearSubjectObserver:
             flags=evaluator.flags,
             now=replay.now,
         )
+        self.checked += len(clear.by_subject)
         for subject, each in clear.by_subject.items():
             for found in run.run([subject]):
                 if found.key.reason not in each.repeated and found != Clear(found.key):
@@ -110,10 +119,11 @@ class ObservedReplay(StoryReplay):
 
     def __init__(self, story: Mapping[str, Any]) -> None:
         self.broken: dict[str, list[str]] = {}
+        self.skipping = ClearSubjectObserver()
         self._observers: tuple[PassObserver, ...] = (
             RollUpObserver(),
             SchemaObserver(),
-            ClearSubjectObserver(),
+            self.skipping,
         )
         super().__init__(story)
 

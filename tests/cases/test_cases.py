@@ -42,6 +42,13 @@ def test_a_case_announces_what_it_expects_and_its_status_holds_at_each_pass(name
     assert not found, "\n".join([case["why"], *found])
 
 
+def test_the_probes_that_a_pass_may_skip_are_looked_at(monkeypatch):
+    monkeypatch.setattr(pipeline, "FEW_SUBJECTS", 0)
+    replay = ObservedReplay(STORIES["bbr-crash-loop"])
+    replay.run()
+    assert replay.skipping.checked, "no subject was clear at any pass, so nothing was compared"
+
+
 @pytest.mark.parametrize(("name", "order"), OTHER_ORDERS)
 def test_a_case_announces_the_same_in_another_order_of_its_steps(name, order):
     case = reordered(STORIES[name], order)
