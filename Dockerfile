@@ -1,7 +1,7 @@
 # The reporter as one process that runs as nobody, on a file system it cannot write to.
 # amd64 and arm64: nothing here names an architecture, and every wheel of the lock exists for both.
 
-# Any image with Python 3.11 or newer; the first one needs pip as well. Debian 13 by its digest, which
+# Any image of Debian with Python 3.11 or newer; the first one needs pip as well. Debian 13 by its digest, which
 # Renovate renews with the security updates of Debian and Python.
 ARG BASE=python:3.13-slim-trixie@sha256:9d2e5553305c7c7b0097999bb17187c69b921ccd6bc9d40e4bb5ebe652c00285
 ARG BUILD_BASE=${BASE}
@@ -21,22 +21,27 @@ RUN PYTHONPATH=/tools python3 -m hatchling build --target wheel --directory /whe
  && python3 -m pip install --quiet --no-cache-dir --no-deps --no-compile --target /packages /wheel/*.whl \
  && rm -rf /packages/bin
 
-FROM ${BASE}
+# Copy from the base what the last stage has: Python and what it loads, and no shell.
+FROM ${BASE} AS system
+COPY --from=build /packages /packages
+COPY e2e/image/copy_system.py /
+RUN PYTHONHASHSEED=0 python3 /copy_system.py --packages /packages --system /system --program /program
+
+FROM scratch
+ARG BASE
 ARG VERSION=unknown
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="productionstack-status-reporter" \
       org.opencontainers.image.description="Reports as Kubernetes Events why a KAITO production stack does not serve." \
       org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.base.name="${BASE}" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
-COPY --from=build /packages /packages
-ENV PYTHONPATH=/packages PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 PYTHONSAFEPATH=1
-# Compiled here, as it must fit this Python; of the standard library too, which slim images ship
-# without. Checked by nobody at start: the files cannot change. The installer has no work to do.
-RUN python3 -m compileall -q -f -j 0 --invalidation-mode unchecked-hash /packages \
-      "$(python3 -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')" \
- && rm -rf /usr/local/bin/pip* /usr/bin/pip* /usr/local/lib/python3*/site-packages/pip* \
-      /usr/local/lib/python3*/ensurepip /usr/lib/python3/dist-packages/pip* /root/.cache
+# Two layers: the first is the same for all versions on one base.
+COPY --from=system /system /
+COPY --from=system /program /
+ENV PATH=/usr/local/bin:/usr/bin \
+    PYTHONPATH=/packages PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 PYTHONSAFEPATH=1
 USER 65532:65532
 WORKDIR /
 EXPOSE 8080 8081

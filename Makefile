@@ -9,17 +9,24 @@ STAMP := $(VENV)/.installed
 # order of their names, in which the longest come early.
 SIDE_BY_SIDE ?= --dist=loadfile --no-loadscope-reorder
 # Tests of e2e mostly wait, so there are more processes than processors.
-ON_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=6
+ON_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=4
 WITHOUT_CLUSTER := $(SIDE_BY_SIDE) --numprocesses=2
-# Tests of the tests, and what `make e2e` breaks that a case or a scenario breaks too: every night.
+# Tests of the tests, what `make e2e` breaks that a case or a scenario breaks too, and the faults of what
+# stands beside the Events (durable record, sidecar, releases): every night.
 EVERY_NIGHT := e2e/scenarios/controlplane e2e/scenarios/suite $(patsubst %,e2e/suite/test_%.py, \
-  cluster_status endpoint_pickers harness models slow_download)
+  check_jobs cluster_status endpoint_pickers gating harness labels models slow_download) \
+  $(patsubst %,e2e/scenarios/test_%.py,idle_requests shared_plane) \
+  $(patsubst %,e2e/scenarios/health_events/test_%.py,clocks faults) \
+  e2e/scenarios/job_status/test_trouble.py e2e/scenarios/metrics/test_deleted.py \
+  e2e/faults/test_http_clients.py e2e/release/test_krew.py e2e/chart/test_crd_releases.py
 # The Python of the image: another one than the oldest that is supported, with which all else runs.
 IMAGE_PYTHON ?= python$(shell sed -n 's/^ARG BASE=python:\([0-9.]*\)-.*/\1/p' Dockerfile)
 # Hundreds of processes are started from these sources; without this each of them compiles them anew.
 unexport PYTHONDONTWRITEBYTECODE
 # Go's compiler, API servers, helm and promtool need a fifth less processor time, for some more memory.
 export GOGC ?= 400
+# A clone begins with what the last one found out about the same sources.
+export MYPY_CACHE_DIR ?= $(HOME)/.cache/productionstack-status-reporter/mypy
 # Several API servers share few processors: with one thread each they spend a fifth less on waking others.
 ON_ONE_THREAD := GOMAXPROCS=1
 KUBECONFIG_GIVEN := $(if $(filter command line,$(origin KUBECONFIG)),$(KUBECONFIG),)
@@ -33,6 +40,10 @@ IMAGE ?= $(if $(REGISTRY),$(REGISTRY)/)productionstack-status-reporter:$(VERSION
 CONTAINER_TOOL ?= $(shell for tool in docker podman buildah; do \
   $$tool info >/dev/null 2>&1 && echo $$tool && break; done)
 IMAGE_FLAGS ?=
+REVISION ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+# Two builds of one commit on one base are one image. Docker takes the time as an argument, the others as a flag.
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+SAME_TIME = $(if $(filter docker,$(notdir $(CONTAINER_TOOL))),--build-arg SOURCE_DATE_EPOCH=,--timestamp )$(SOURCE_DATE_EPOCH)
 needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
   { echo "No docker, podman or buildah that works; name one with CONTAINER_TOOL=…"; exit 1; }
 
@@ -41,7 +52,7 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
   test-faults e2e e2e-controllers record record-engines e2e-hub e2e-node e2e-node-quick e2e-node-suite e2e-kind test-image \
   check unit controlplane browser lua shells screenshot \
   bench bench-quick \
-  image image-push chart wheel krew registry release-notes release-check lock audit soak clean \
+  image image-push scan base-digest chart wheel krew registry release-notes release-check lock audit soak clean \
   quick-apiload quick-storm quick-scraping quick-status quick-job-status quick-store quick-cel
 
 help: ## show this list
@@ -51,7 +62,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12 …")'
 	@echo "Installing the locked dependencies into $(VENV): once, a minute or two, silently unless it fails."
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --require-hashes --requirement requirements.lock
 	@echo "Installing this program from its sources."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
@@ -225,8 +236,20 @@ quick-cel:
 
 image: ## build the image, as IMAGE=… or for REGISTRY=…, with docker, podman or buildah
 	$(call needs-container-tool)
-	$(CONTAINER_TOOL) build $(IMAGE_FLAGS) --build-arg VERSION=$(VERSION) \
-	  --build-arg REVISION=$$(git rev-parse HEAD 2>/dev/null || echo unknown) --tag $(IMAGE) .
+	$(CONTAINER_TOOL) build $(IMAGE_FLAGS) $(SAME_TIME) --build-arg VERSION=$(VERSION) \
+	  --build-arg REVISION=$(REVISION) --tag $(IMAGE) .
+
+GRYPE ?= grype
+# A vulnerability that has no fix yet cannot be mended here, so it fails nothing.
+SCAN_FLAGS ?= --only-fixed --fail-on=high
+
+scan: ## known vulnerabilities of the built image, those of Debian and Python too (needs grype, and docker or podman)
+	$(call needs-container-tool)
+	$(GRYPE) $(SCAN_FLAGS) $(notdir $(CONTAINER_TOOL)):$(IMAGE)
+
+base-digest: # name another digest of the base in the Dockerfile: DIGEST=sha256:…
+	@printf %s "$$DIGEST" | grep -qxE 'sha256:[0-9a-f]{64}' || { echo "DIGEST=sha256:… is needed" >&2; exit 1; }
+	sed -i "s|^\(ARG BASE=[^@]*\)@.*|\1@$$DIGEST|" Dockerfile
 
 image-push: ## push it to where REGISTRY=… or IMAGE=… says
 	$(call needs-container-tool)
@@ -238,13 +261,21 @@ HELM ?= helm
 registry: # print the registry that the chart names
 	@echo $(REGISTRY)
 
+# What Artifact Hub shows of a chart, besides the annotations in its Chart.yaml.
+annotated = s!^annotations:$$!&\n  artifacthub.io/$(1)!
+images = images: |\n    - name: productionstack-status-reporter\n      image: $(REGISTRY)/productionstack-status-reporter:$(VERSION)
+links = links: |\n    - name: Report a vulnerability\n      url: $(HOMEPAGE)/security/advisories/new
+
 chart: ## package the charts into dist/, with REGISTRY=… of their image and HOMEPAGE=… of their runbooks
 	@test -n "$(REGISTRY)" || { echo "Name the registry of the image with REGISTRY=…"; exit 1; }
 	rm -rf $(DIST)
 	mkdir -p $(DIST)/work
 	cp -R $(CHARTS) $(DIST)/work/
 	sed -i '/^image:/,/^[a-z]/s|^  registry: ".*"$$|  registry: "$(REGISTRY)"|' $(DIST)/work/*/values.yaml
-	$(if $(HOMEPAGE),sed -i -e '/^home: /d' -e '$$a home: $(HOMEPAGE)' $(DIST)/work/*/Chart.yaml)
+	$(if $(HOMEPAGE),sed -i -e '/^home: /d' -e '$$a home: $(HOMEPAGE)' -e '$(call annotated,$(links))' $(DIST)/work/*/Chart.yaml)
+	for values in $$(grep -l '^image:' $(DIST)/work/*/values.yaml); do \
+	  sed -i '$(call annotated,$(images))' "$${values%values.yaml}Chart.yaml" || exit 1; \
+	done
 	for chart in $(DIST)/work/*; do $(HELM) package $$chart --destination $(DIST) || exit 1; done
 	rm -rf $(DIST)/work
 
@@ -279,13 +310,13 @@ test-image: $(STAMP) ## build the image from nothing and run it on the real cont
 	@$(BIN)/python -m e2e.controlplane --quiet
 	IMAGE_REQUIRED=1 CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/image -m "" -s
 
-UV := uv pip compile --generate-hashes --universal --python-version 3.11 --no-header --no-annotate \
-  --no-emit-index-url
+# Each file begins with its command, which Renovate runs, so words are such as its manager pip-compile takes.
+UV := uv pip compile --generate-hashes --universal --python-version=3.11
 
 lock: ## renew the lock files (needs uv)
-	$(UV) --extra cel --group dev pyproject.toml --output-file requirements.lock
-	$(UV) --extra cel --constraint requirements.lock pyproject.toml --output-file requirements.run.lock
-	$(UV) --constraint requirements.lock --group build --output-file requirements.build.lock
+	$(UV) --extra=cel --group=dev pyproject.toml --output-file=requirements.lock
+	$(UV) --extra=cel --constraint=requirements.lock pyproject.toml --output-file=requirements.run.lock
+	$(UV) --constraint=requirements.lock --group=build --output-file=requirements.build.lock
 
 # Such as --vulnerability-service=osv, which asks osv.dev instead of pypi.org.
 AUDIT_FLAGS ?=

@@ -1,7 +1,6 @@
 """Builds the parts of the process, wires them and runs them until a signal stops it."""
 
 import asyncio
-import logging
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -19,12 +18,12 @@ from reporter.announcing.printed_events import PrintedEvents
 from reporter.catalogue.entries import Catalogue
 from reporter.controller.controller import Controller
 from reporter.controller.effective_catalogue import CatalogueChanger, EffectiveCatalogue
+from reporter.controller.enabled_scrapes import scraping_reasons
 from reporter.controller.health import STALLED_RESYNCS, Health
 from reporter.controller.inputs import Inputs
 from reporter.controller.lease_owner import LeaseOwnership
 from reporter.controller.overlay_watch import OverlayWatch
 from reporter.controller.roll_up_cache import RollUpCache
-from reporter.controller.scrape_config import scraping_reasons
 from reporter.controller.second_look import SecondLook
 from reporter.controller.start_log import log_start, log_target
 from reporter.controller.unread import EVENTS, UnreadKind, UnreadKinds
@@ -51,7 +50,6 @@ from reporter.process.clock import Clock, monotonic_seconds
 from reporter.process.heap import trim_heap_after
 from reporter.process.loop_lag import LagSelector
 from reporter.process.signals import on_stop_signal
-from reporter.rollup.answers import AnswerRules
 from reporter.server.authorization import make_guard
 from reporter.server.served_document import REPORTER_DOCUMENT, StatusV1
 from reporter.server.server import Pages, make_server
@@ -63,8 +61,6 @@ from reporter.status.roll_up_patches import RollUpPatches
 from reporter.status.status_page import ProcessInfo, StatusPage
 from reporter.status.whole_status import StateHistory
 
-
-logger = logging.getLogger("reporter")
 
 LoadFunc: TypeAlias = Callable[[], Catalogue]
 
@@ -109,10 +105,11 @@ class Reporter:
         self._inputs = Inputs(
             settings, catalogue, api, clock, count_scrape=self.metrics.count_scrape
         )
-        self.metrics.set_scrape_functions(self._inputs.count_scrape_pages, self._inputs.page_ages)
-        self.metrics.set_permissions_function(self._inputs.report_permissions)
+        self.metrics.scrape_pages.count_pages = self._inputs.count_scrape_pages
+        self.metrics.scrape_pages.page_ages = self._inputs.page_ages
+        self.metrics.permissions.report = self._inputs.permissions.report
         self._store = self._inputs.store
-        self._unread_kinds = UnreadKinds(self._store, catalogue, SPECS, settings.sources)
+        self._unread_kinds = UnreadKinds(self._store, catalogue, settings.sources)
         self._wire_leadership()
         self._wire_evaluation()
         self._wire_reload(load)
@@ -136,14 +133,13 @@ class Reporter:
         self._announcements = Announcements(
             catalogue, evaluation_settings, clock, involved_for=involved_for, observer=self.metrics
         )
-        self.metrics.set_episodes_function(self._announcements.episode_starts)
+        self.metrics.episode_starts = self._announcements.episode_starts
         self.metrics.set_findings_functions(
             holds_lease=self._leadership.holds_lease,
             knows_episodes=lambda: self._announcements.is_complete,
             reading=scraping_reasons(catalogue, SPECS),
         )
         self._history = StateHistory(clock.now)
-        self._rules = self._effective.make_rules()
         self._rollup = self._make_rollup()
         self._controller = Controller(
             self._store,
@@ -165,14 +161,14 @@ class Reporter:
     def _make_rollup(self) -> RollUpCache:
         inputs = self._inputs
         rollup = RollUpCache(
-            self._rules,
+            self._effective.make_rules(),
             self._announcements,
             self._clock.now,
             PackageIndex(inputs.status_objects),
             inputs.proxied_page_age,
             inputs.missing_rights,
         )
-        inputs.on_permissions_changed(rollup.on_permissions_changed)
+        inputs.permissions.subscribe(rollup.on_permissions_changed)
         return rollup
 
     def _wire_reload(self, load: LoadFunc | None) -> None:
@@ -189,12 +185,12 @@ class Reporter:
         )
         self._overlay_watch = (
             OverlayWatch(
-                overlay, self._catalogue, load, changer.apply, count=self.metrics.reloads.count
+                overlay, self._catalogue, load, changer.apply, count=self.metrics.count_reload
             )
             if overlay is not None and load is not None
             else None
         )
-        self.metrics.reloads.set_refused_function(lambda: bool(self._why_overlay_refused()))
+        self.metrics.set_overlay_function(lambda: bool(self._why_overlay_refused()))
 
     def _why_overlay_refused(self) -> str:
         return self._overlay_watch.why_refused if self._overlay_watch is not None else ""
@@ -240,11 +236,15 @@ class Reporter:
     def _wire_status_objects(self) -> None:
         """Write the status of ProductionStackStatuses, if that is switched on."""
         objects, kind = self._inputs.status_objects, PRODUCTION_STACK_STATUSES
-        rules = AnswerRules(self._rules, self._settings.release_namespace)
         client = ObjectClient(self._api, kind, ProductionStackStatus)
         plan = StatusObjectPlan(
             objects,
-            RollUpPatches(objects, self._rollup, rules, resync=self._settings.resync),
+            RollUpPatches(
+                objects,
+                self._rollup,
+                self._settings.release_namespace,
+                resync=self._settings.resync,
+            ),
             client,
             kind=kind,
             count_write=self.metrics.count_status_write,
@@ -292,10 +292,8 @@ class Reporter:
 
     def _wire_mirror(self) -> None:
         """Write each Event about an InferenceSet beside it as well."""
-        sink, count = (
-            EventClient(self._api, self._settings.instance),
-            self.metrics.count_mirror_write,
-        )
+        sink = EventClient(self._api, self._settings.instance)
+        count = self.metrics.count_mirror_write
         plan = MirrorPlan(
             self._announcements,
             partial(involved_beside, self._store.snapshot, self._store.served_version),
@@ -305,10 +303,8 @@ class Reporter:
         self._writers["Event mirror"] = self._make_writer(plan, events.write)
 
     def _find_unread(self) -> Mapping[str, UnreadKind]:
-        found, why = (
-            self._unread_kinds.find(now=self._clock.now()),
-            self._announcements.unread_events,
-        )
+        found = self._unread_kinds.find(now=self._clock.now())
+        why = self._announcements.unread_events
         return {**found, EVENTS: UnreadKind(why)} if why else found
 
     def _wire_server(self) -> None:
@@ -364,7 +360,7 @@ class Reporter:
         yield "controller", self._controller.run()
         yield from self._inputs.tasks()
         yield "earlier Events", self._earlier_events.remember()
-        yield "permissions", self._inputs.review_permissions()
+        yield "permissions", self._inputs.permissions.run()
         if self._overlay_watch is not None:
             yield "overlay", self._overlay_watch.run()
         if self._settings.second_look:

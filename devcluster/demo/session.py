@@ -15,7 +15,7 @@ from devcluster.demo.scenario_runner import EventMissing, ScenarioRunner
 from devcluster.demo.scenarios import build_scenarios
 from devcluster.demo.terminal.introduction import conclude, introduce
 from devcluster.demo.terminal.screen import Screen
-from reporter.kube.client import connect
+from reporter.kube.connect import connect
 from reporter.process.clock import Clock
 
 

@@ -27,7 +27,7 @@ from e2e.support import machine
 from e2e.support.arguments import natural
 from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.loader import default_folder, load_catalogue
-from reporter.controller.permissions import crds_to_track, kinds_to_watch
+from reporter.controller.watched_kinds import crds_to_track, kinds_to_watch
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.pipeline import Evaluator
 from reporter.evaluation.registry import PROBES, SPECS
@@ -140,11 +140,11 @@ def _reason(layer: Layer, number: int, condition: str) -> dict[str, object]:
 
 
 def _filled(catalogue: Catalogue, size: int) -> Store:
-    kinds = kinds_to_watch(catalogue, SPECS)
-    store = Store(kinds, crds_to_track(catalogue, SPECS), subjects=catalogue.subject_definitions)
+    kinds = kinds_to_watch(catalogue)
+    store = Store(kinds, crds_to_track(catalogue), subjects=catalogue.subject_definitions)
     for kind in kinds:
         store.set_watch_state(kind, Watching())
-    [(label, value)] = catalogue.subject_definitions.namespace_labels
+    [(label, value)] = catalogue.subject_definitions.of_kind(NAMESPACES).labels
     namespaces = (
         {"metadata": {"name": f"team-{number}", "labels": {label: value}}}
         for number in range(size // OBJECTS_PER_NAMESPACE + 1)
@@ -157,7 +157,7 @@ def _filled(catalogue: Catalogue, size: int) -> Store:
 
 
 def _store(store: Store, catalogue: Catalogue, objects: list[object]) -> None:
-    kind = next(kind for kind in kinds_to_watch(catalogue, SPECS) if kind.is_declared)
+    kind = next(kind for kind in kinds_to_watch(catalogue) if kind.is_declared)
     for each in _decode(kind, objects):
         store.upsert(kind, each)
 

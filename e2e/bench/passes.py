@@ -13,6 +13,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
+
+from msgspec.structs import replace
 
 from e2e.bench.rows import BenchRow
 from e2e.bench.support import program
@@ -25,16 +28,24 @@ from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.pipeline import Evaluator
 from reporter.evaluation.probe_run import prepare_probe_run
 from reporter.evaluation.registry import PROBES, SPECS
+from reporter.kinds.core import PODS
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
 from reporter.settings import FLAG_NAMES
 from reporter.settings import load_settings as settings
 from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import ALL_LAYERS, expand_placeholders
+from reporter.store.store import Store
 
 
-WHOLE_GOAL, SIZE_OF_GOAL = 1.0, 10_000
-"""Maximum seconds of a pass over this many InferenceSets."""
+FULL_GOAL, SECOND_GOAL, SIZE_OF_GOAL = 0.5, 1.25, 10_000
+"""
+Maximum seconds of a full pass over this many InferenceSets; and of the second one, which looks at all and
+notes what it reads.
+"""
+
+CHANGED = 100
+"""One pod of this many changes between two passes."""
 
 SINGLE_GOAL = 1.0
 """Maximum milliseconds for one subject that has changed."""
@@ -53,13 +64,17 @@ class PassTimings:
     """
     CPU seconds of one size.
 
-    *probing* is all probes on all subjects; *probes* has each one alone, with its number of subjects.
-    *rollup* and *rollup_single* are what the status adds to the two passes.
+    *full_pass*: after one that found the same. *whole_pass*: one that knows of no subject that it is
+    clear. *after_changes*: one pod of CHANGED is another one. *probing* is all probes on all subjects;
+    *probes* has each one alone, with its number of subjects. *rollup* and *rollup_single* are what the
+    status adds to the two passes.
     """
 
     objects: int
     loaded: float
     full_pass: float
+    whole_pass: float
+    after_changes: float
     single: float
     probing: float
     rollup: float
@@ -97,6 +112,8 @@ def measure(evaluator: Evaluator, size: int, rounds: int) -> PassTimings:
         raise RuntimeError(
             f"the stack is not healthy: {next(iter(evaluation.tracked.finding_states), None)}"
         )
+    nothing_known = evaluation
+    evaluation = evaluator.evaluate(evaluation, snapshot, ALL_LAYERS, now=now)
     probe_run = prepare_probe_run(
         snapshot,
         evaluation.tracked,
@@ -106,11 +123,19 @@ def measure(evaluator: Evaluator, size: int, rounds: int) -> PassTimings:
         now=now,
     )
     subjects = sorted(expand_placeholders(ALL_LAYERS, evaluation.subjects))
+    _change_pods(store)
+    changed = store.snapshot()
     return PassTimings(
         objects,
         loaded,
         full_pass=_median(
             lambda: evaluator.evaluate(evaluation, snapshot, ALL_LAYERS, now=now), rounds
+        ),
+        whole_pass=_median(
+            lambda: evaluator.evaluate(nothing_known, snapshot, ALL_LAYERS, now=now), rounds
+        ),
+        after_changes=_median(
+            lambda: evaluator.evaluate(evaluation, changed, ALL_LAYERS, now=now), rounds
         ),
         single=_median(
             lambda: evaluator.evaluate(evaluation, snapshot, frozenset({ONE}), now=now), rounds
@@ -119,6 +144,13 @@ def measure(evaluator: Evaluator, size: int, rounds: int) -> PassTimings:
         **measure_rollup(evaluator, snapshot, evaluation, ONE, lambda fold: _median(fold, rounds)),
         probes=dict(_probe_timings(evaluator, snapshot, evaluation, rounds)),
     )
+
+
+def _change_pods(store: Store) -> None:
+    """Replace one pod of CHANGED by one with another generation."""
+    for pod in islice(sorted(store.snapshot().all(PODS), key=str), 0, None, CHANGED):
+        meta = pod.metadata
+        store.upsert(PODS, replace(pod, metadata=replace(meta, generation=meta.generation + 1)))
 
 
 def _probe_timings(
@@ -166,8 +198,10 @@ def _median(action: Callable[[], object], rounds: int) -> float:
 def _lines(timings: PassTimings, size: int) -> Iterator[str]:
     yield f"{size:,} InferenceSets, {timings.objects:,} objects"
     yield _row("full pass", timings.full_pass, size)
+    yield _row(f"full pass, 1 pod in {CHANGED} changed", timings.after_changes, size)
+    yield _row("second full pass, which looks at all", timings.whole_pass, size)
     yield _row("  probes", timings.probing, size)
-    yield _row("  stages", timings.full_pass - timings.probing, size)
+    yield _row("  stages", timings.whole_pass - timings.probing, size)
     yield _row("  its roll-up", timings.rollup, size)
     yield f"{'  its roll-up':44}{timings.rollup_single * 1000:9.2f} ms for one dirty InferenceSet"
     yield f"{'one dirty InferenceSet':44}{timings.single * 1000:9.2f} ms"
@@ -180,19 +214,25 @@ def _lines(timings: PassTimings, size: int) -> Iterator[str]:
 def _rows(sizes: Mapping[int, PassTimings]) -> Iterator[BenchRow]:
     note = "processor time, without an API server"
     for size, timings in sizes.items():
-        goal = WHOLE_GOAL * size / SIZE_OF_GOAL
-        yield BenchRow(
-            f"full pass over {size:,} InferenceSets, {timings.objects:,} objects",
-            f"≤ {WHOLE_GOAL:g} s" if size == SIZE_OF_GOAL else "",
-            f"{timings.full_pass:.2f} s, {timings.full_pass / size * 1e6:.0f} µs each",
-            timings.full_pass <= goal if size == SIZE_OF_GOAL else None,
-            note,
-        )
+        over = f"over {size:,} InferenceSets"
+        for name, seconds, goal in (
+            (f"full pass {over}, {timings.objects:,} objects", timings.full_pass, FULL_GOAL),
+            (f"full pass {over}, 1 pod in {CHANGED} changed", timings.after_changes, FULL_GOAL),
+            (f"second full pass {over}, which looks at all", timings.whole_pass, SECOND_GOAL),
+        ):
+            is_judged = size == SIZE_OF_GOAL
+            yield BenchRow(
+                name,
+                f"≤ {goal:g} s" if is_judged else "",
+                f"{seconds:.2f} s, {seconds / size * 1e6:.0f} µs each",
+                seconds <= goal if is_judged else None,
+                note,
+            )
     largest = max(sizes)
-    share = sizes[largest].rollup / sizes[largest].full_pass
+    share = sizes[largest].rollup / sizes[largest].whole_pass
     yield BenchRow(
         f"status of {largest:,} InferenceSets after a full pass",
-        f"≤ {ROLLUP_SHARE:.0%} of the pass",
+        f"≤ {ROLLUP_SHARE:.0%} of the second pass",
         f"{sizes[largest].rollup:.2f} s, {share:.0%}",
         share <= ROLLUP_SHARE,
         note,
@@ -206,7 +246,7 @@ def _rows(sizes: Mapping[int, PassTimings]) -> Iterator[BenchRow]:
         note,
     )
     if len(sizes) > 1:
-        costs = [figures.full_pass / size for size, figures in sizes.items()]
+        costs = [figures.whole_pass / size for size, figures in sizes.items()]
         ratio = max(costs) / min(costs)
         name = f"cost of one at {len(sizes)} sizes from {min(sizes):,} to {largest:,}"
         yield BenchRow(

@@ -14,10 +14,11 @@ from e2e.chart import CHART, HUB_CHART
 from e2e.controlplane.rules import needed, rules
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.overlay import shipped_packs
-from reporter.cli.configuration import load_hub_settings
+from reporter.cli.hub_configuration import load_hub_settings
 from reporter.hub.run import needed_permissions
+from reporter.kinds.api_names import NVSENTINEL_RESOURCE
 from reporter.kinds.health_events import HEALTH_EVENTS
-from reporter.kinds.nvsentinel import DEFAULT_RESOURCE, node_health_events
+from reporter.kinds.nvsentinel import node_health_events
 from reporter.kube.access_review import Permission
 from reporter.kube.event_format import EVENT_NAMESPACE as EVENTS
 from reporter.model.enums import DetailSource
@@ -38,7 +39,7 @@ HUB_HEADER = """\
 """
 LEASE = ("namespace of the pods", "the Lease")
 STORE = replace(HEALTH_EVENTS, namespace="namespace of the release")
-NVSENTINEL = node_health_events(DEFAULT_RESOURCE, STORE.namespace)
+NVSENTINEL = node_health_events(NVSENTINEL_RESOURCE, STORE.namespace)
 
 Json = dict[str, Any]
 

@@ -23,6 +23,7 @@ from e2e.support import events
 from e2e.support.production_stack import components
 from e2e.support.production_stack.components import BODY_BASED_ROUTER
 from e2e.support.reporter_process import ReporterProcess
+from e2e.support.silences import run_command
 
 
 HERE = golden.HERE
@@ -69,6 +70,34 @@ def test_subchart_that_is_switched_off_installs_nothing(
 ) -> None:
     off = "--set=productionstack-status-reporter.enabled=false"
     assert installer.render(umbrella(tmp_path), off) == []
+
+
+def test_the_cluster_is_silenced_with_the_values_that_the_chart_has(
+    plane: ControlPlane, installer: Helm
+) -> None:
+    admin, chart = plane.kubeconfig(), ("stack", str(CHART), f"--namespace={NAMESPACE}", IMAGE)
+    silenced = ("cluster", "clusterKedaNotReady", "--until=1h", "--why=upgrade", "--apply")
+    installer("install", *chart, "--wait", "--timeout=90s")
+    until_all_ready(plane)
+    done = run_command(admin, *silenced)
+    assert done.returncode == 0, done.stderr
+    applied = "stack-status-reporter-applied-silences"
+    assert f"ConfigMap {NAMESPACE}/{applied} changed: cluster silenced" in done.stdout
+    assert "kubelet" in done.stderr
+    again = run_command(admin, *silenced, "--replace", "-q")
+    assert (again.returncode, again.stderr) == (0, "")
+    # Entries of the chart come without a word of Helm about the object that the command made.
+    entry = '{"reasons": ["clusterBBRNotReady"], "until": "2099-01-01"}'
+    installer("upgrade", *chart, "--set-json", f"silences=[{entry}]")
+    until_all_ready(plane)
+    refused = run_command(admin, *silenced)
+    assert (refused.returncode, "is rendered by Helm" in refused.stderr) == (1, True)
+    installer("upgrade", *chart, "--set-json", "silences=[]")
+    notes = installer("get", "notes", "stack", f"--namespace={NAMESPACE}")
+    (command,) = [each for each in notes.splitlines() if "kubectl delete configmap" in each]
+    installer("uninstall", "stack", f"--namespace={NAMESPACE}", "--wait")
+    plane.kubectl(*command.split()[1:])
+    until_nothing_is_left(plane, NAMESPACE)
 
 
 def test_deployment_deleted_by_hand_takes_the_lease_along_and_costs_no_lead(

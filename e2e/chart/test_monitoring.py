@@ -24,6 +24,7 @@ from reporter.metrics.page import Metrics
 from reporter.model.silences import SilenceState
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
+from tests.support.metrics_text import metrics_text
 from tests.support.rollups import show_rollup, stack_after
 
 
@@ -148,15 +149,15 @@ def _page_in_outage() -> str:
         missed_events=0,
     )
     metrics = Metrics(DEFAULT_CATALOGUE, lambda: [watch])
-    metrics.set_scrape_functions(lambda: {"read": 0}, dict)
-    metrics.set_permissions_function(lambda: PermissionReport({("list", "pods"): False}))
+    metrics.scrape_pages.count_pages = lambda: {"read": 0}
+    metrics.permissions.report = lambda: PermissionReport({("list", "pods"): False})
     metrics.set_findings_functions(holds_lease=lambda: True, knows_episodes=lambda: True)
     out = {"Deployment kaito-system/body-based-router": {"replicas": 0}}
     outage = stack_after(out, until="1h")
     show_rollup(metrics, outage.rollup)
     metrics.follow(finished_pass(outage.evaluation))
     metrics.show_store(list)
-    return metrics.render().decode()
+    return metrics_text(metrics)
 
 
 def _rules(helm: Helm) -> Json:

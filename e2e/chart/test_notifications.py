@@ -21,9 +21,8 @@ from e2e.chart.helm import Helm
 from e2e.chart.installed import answer, install_crds
 from e2e.controlplane import ControlPlane, assets, crds
 from reporter import PROGRAM_NAME
-from reporter.controller.coverage import reasons_unknown_without
-from reporter.controller.permissions import kinds_to_watch
-from reporter.evaluation.registry import SPECS
+from reporter.controller.coverage import reasons_without
+from reporter.controller.watched_kinds import kinds_to_watch
 from reporter.model.enums import DetailSource, EventType, Layer
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
@@ -175,7 +174,7 @@ def _inhibited(source: Mapping[str, str], targets: Iterable[Alert]) -> list[Aler
 
 
 SOURCES = frozenset(DetailSource)
-KINDS = {each.watch_name: each for each in kinds_to_watch(DEFAULT_CATALOGUE, SPECS, SOURCES)}
+KINDS = {each.watch_name: each for each in kinds_to_watch(DEFAULT_CATALOGUE, SOURCES)}
 UNKNOWN: list[Alert] = [
     {"alertname": "ProductionStackReasonUnknown", **of_reason(reason)}
     for reason in DEFAULT_CATALOGUE.enabled_reasons
@@ -189,7 +188,7 @@ LOST: list[Alert] = [
 
 @pytest.mark.parametrize("lost", LOST, ids=KINDS)
 def test_a_lost_watch_inhibits_what_is_unknown_without_it_and_no_other(lost: Alert) -> None:
-    follows = reasons_unknown_without(KINDS[lost["kind"]], DEFAULT_CATALOGUE, SPECS, SOURCES)
+    follows = reasons_without(KINDS[lost["kind"]], DEFAULT_CATALOGUE, SOURCES).unknown
     assert (
         {each["reason"] for each in _inhibited(lost, UNKNOWN)}
         == follows

@@ -71,6 +71,39 @@ def test_packaged_charts_lead_to_the_runbooks_of_their_repository(
         assert all(link.startswith(f"{home}/blob/main/docs/") for link in links)
 
 
+def test_packaged_charts_have_what_artifact_hub_shows(helm: Helm, tmp_path: Path) -> None:
+    home = "https://git.example/team/fork"
+    done = package(tmp_path / "dist", f"HOMEPAGE={home}", "REGISTRY=registry.example/team")
+    assert done.returncode == 0, done.stderr
+    images = {}
+    for archive in ARCHIVES:
+        chart = yaml.safe_load(helm("show", "chart", str(tmp_path / "dist" / archive)))
+        found = {
+            key.removeprefix("artifacthub.io/"): yaml.safe_load(text)
+            for key, text in chart["annotations"].items()
+        }
+        assert (found["category"], found["license"]) == ("monitoring-logging", "MIT")
+        (link,) = found["links"]
+        assert link["url"] == f"{home}/security/advisories/new"
+        assert chart["home"] == home
+        images[chart["name"]] = [each["image"] for each in found.get("images", ())]
+    image = [f"registry.example/team/{NAME}:{VERSION}"]
+    assert images == {NAME: image, HUB_CHART.name: image, CRD_CHART.name: []}
+
+
+def test_artifact_hub_shows_each_crd_of_the_chart() -> None:
+    chart = yaml.safe_load((CRD_CHART / "Chart.yaml").read_text())
+    shown = yaml.safe_load(chart["annotations"]["artifacthub.io/crds"])
+    texts = [path.read_text() for path in (CRD_CHART / "files").glob("*.yaml")]
+    names = [yaml.safe_load(text)["metadata"]["name"] for text in texts]
+    assert sorted(each["name"] for each in shown) == sorted(names)
+    for each in shown:
+        (text,) = (text for text in texts if each["name"] in text)
+        spec = yaml.safe_load(text)["spec"]
+        assert each["kind"] == spec["names"]["kind"]
+        assert [each["version"]] == [version["name"] for version in spec["versions"]]
+
+
 def test_no_chart_names_a_repository_that_nobody_vouches_for() -> None:
     for chart in (CHART, HUB_CHART, CRD_CHART):
         assert "home" not in yaml.safe_load((chart / "Chart.yaml").read_text())

@@ -20,7 +20,8 @@ from reporter.kube.access_review import (
     format_missing_permissions,
     review_permissions,
 )
-from reporter.kube.client import RestClient, connect
+from reporter.kube.client import RestClient
+from reporter.kube.connect import connect
 from reporter.model.enums import DetailSource
 
 

@@ -84,6 +84,7 @@ REGISTRY_NAMED = rf"{CHART.name}\.image\.registry has no value: set it to the re
 """The value that is missing, by its path in the umbrella chart."""
 
 
+@pytest.mark.slow
 def test_umbrella_is_upgraded_rolled_back_and_removed_with_the_registry_as_the_only_new_value(
     plane: ControlPlane, installer: Helm, tmp_path: Path
 ) -> None:
@@ -123,6 +124,7 @@ def test_umbrella_is_upgraded_rolled_back_and_removed_with_the_registry_as_the_o
     until_nothing_is_left(plane, NAMESPACE)
 
 
+@pytest.mark.slow
 def test_without_the_role_in_kube_system_all_runs_and_the_notes_make_up_for_it(
     plane: ControlPlane, installer: Helm
 ) -> None:

@@ -16,7 +16,7 @@ ANNOUNCED_WITHIN = 180
 """Seconds, for what is held longest with short holds: 90 s without progress, and 30 s."""
 
 LAST_WRITES = 3
-"""Seconds in which controllers write what follows from the last act."""
+"""Seconds in which controllers write what follows from an act after it has returned."""
 
 
 def play(scenario: Scenario, model: Model, reporter: ReporterProcess, *, record: bool) -> None:
@@ -24,7 +24,7 @@ def play(scenario: Scenario, model: Model, reporter: ReporterProcess, *, record:
     with recording(model.plane, model.namespace, scenario.kinds) as made:
         for act in scenario.acts:
             _do(act, model, made)
-        time.sleep(LAST_WRITES)
+            time.sleep(LAST_WRITES)
     if record:
         print(_record(scenario, made))
     observer = Observer(reporter)

@@ -21,7 +21,7 @@ PROGRAMS = {
     PICKER: ("picker", PICKER_MODULE),
 }
 NOT_RUN = {
-    "keda-kaito-scaler": "the Go module proxy has no version of it, and KEDA finds it by the name of a Service alone; a test makes its ScaledObjects and answers KEDA",
+    "keda-kaito-scaler": "the Go module proxy has no version of it, and KEDA reaches it by the name of a Service; a test makes its ScaledObjects and answers KEDA",
 }
 """The controllers of a production stack that are not run, and why."""
 

@@ -41,7 +41,7 @@ OPTIONS = Options(
         # A pod leaves a silent node after 5 minutes unless its own toleration says otherwise.
         "--default-not-ready-toleration-seconds=45",
         "--default-unreachable-toleration-seconds=45",
-    )
+    ),
 )
 
 

@@ -63,7 +63,6 @@ def needed_by(
     named = Permission("", "", LEASES, *lease) if lease is not None else None
     return required_permissions(
         catalogue,
-        SPECS,
         lease=named,
         sources=sources,
         mode=mode,

@@ -7,10 +7,10 @@ from typing import TypeVar
 
 FoundT = TypeVar("FoundT")
 
-LONGEST_PAUSE = 0.5
+LONGEST_PAUSE = 1.0
 """Seconds by which what takes long may be seen late."""
 
-PAUSE_OF_READ, LONGEST_OF_READ = 3, 2.0
+PAUSE_OF_READ, LONGEST_OF_READ = 5, 2.0
 """The least pause after a read, as a multiple of its time, and the most seconds of that least."""
 
 

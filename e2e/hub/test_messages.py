@@ -38,7 +38,7 @@ from e2e.support.production_stack.inference_sets import INVALID_REASON
 from e2e.support.reporter_process import ReporterProcess
 from e2e.support.shared_plane import SharedPlane
 from e2e.support.timeouts import SHORT_FLAGS
-from reporter.cli.configuration import HUB_LEASE
+from reporter.cli.hub_configuration import HUB_LEASE
 from tests.support.ports import free_port
 
 
@@ -52,6 +52,9 @@ INTERVAL = 30 // FACTOR
 GROUP_INTERVAL = 300 // FACTOR
 ARRIVES_WITHIN = 180
 """Seconds within which a message is there on a busy machine."""
+
+PATIENT = ("--lease-duration-seconds=60", "--renew-deadline-seconds=50")
+"""The Lease of the hub, which is never killed: an API server that stands still for a while is no outage of it."""
 
 RUNBOOKS = "https://runbooks.example.com"
 RULES = f"--set=prometheusRule.enabled=true,prometheusRule.runbookURL={RUNBOOKS}"
@@ -110,10 +113,13 @@ def plane(small_plane: SharedPlane) -> Iterator[ControlPlane]:
 
 
 @pytest.fixture
-def alertmanager(plane: ControlPlane) -> Iterator[tuple[Alertmanager, Expected]]:
+def alertmanager(plane: ControlPlane, tmp_path: Path) -> Iterator[tuple[Alertmanager, Expected]]:
+    """
+    Run one with a disk of its own: it sends no second time what it sent in another test, and has noted there.
+    """
     with inbox() as found:
         config = shortened(example(plane.folder, found), FACTOR)
-        process = Alertmanager(plane, "alertmanager", config)
+        process = Alertmanager(plane, f"alertmanager-{tmp_path.name}", config)
         process.start()
         yield process, Expected(found)
         process.stop()
@@ -308,7 +314,7 @@ def course(
             stack.callback(each.stop)
         for name in (NORTH, SOUTH):
             hub_process.create_cluster(plane.client, name)
-        hub = HubProcess(plane, central)
+        hub = HubProcess(plane, central, *PATIENT)
         hub.metrics_port = hub_port
         stack.enter_context(hub)
         found = Course(plane, reporter, east, north, south, expected)

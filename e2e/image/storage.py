@@ -1,10 +1,28 @@
 """A folder of images that buildah makes."""
 
+import hashlib
 import json
 import os
+import shutil
 import subprocess
+import tarfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+
+class Entry(NamedTuple):
+    """A file, folder or link of an image. *content*: a hash, or where a link leads to."""
+
+    path: str
+    mode: int
+    owner: tuple[int, int]
+    time: int
+    content: str
+    is_file: bool
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return Path(self.path).parts
 
 
 class Storage:
@@ -62,6 +80,22 @@ class Storage:
         images = json.loads(self._run("images", "--json", image))
         return _parse_size(images[0]["size"])
 
+    def digest(self, image: str) -> str:
+        """Return the digest of an image, which names all of its content."""
+        return str(self.inspect(image)["FromImageDigest"])
+
+    def contents(self, image: str) -> list[Entry]:
+        """Return what an image has, before any runtime adds to it."""
+        folder = self._folder / "contents"
+        self._run("push", image, f"dir:{folder}")
+        manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+        found: list[Entry] = []
+        for layer in manifest["layers"]:
+            with tarfile.open(folder / layer["digest"].partition(":")[2]) as content:
+                found += [_entry(content, each) for each in content]
+        shutil.rmtree(folder)
+        return found
+
     def mount(self, image: str) -> Path:
         """
         Return the root of an image. All containers share it, as none of them can write to it.
@@ -81,6 +115,14 @@ class Storage:
         if process.returncode:
             raise AssertionError(f"buildah {arguments[0]} failed: {process.stderr[-2000:]}")
         return process.stdout.strip()
+
+
+def _entry(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Entry:
+    file = archive.extractfile(member) if member.isfile() else None
+    content = hashlib.sha256(file.read()).hexdigest() if file else member.linkname
+    path = f"/{member.name.removeprefix('./').strip('/')}"
+    owner = (member.uid, member.gid)
+    return Entry(path, member.mode, owner, int(member.mtime), content, member.isfile())
 
 
 def _parse_size(text: str) -> int:

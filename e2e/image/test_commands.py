@@ -53,6 +53,7 @@ RUNS = {
     "completion bash": (0, "complete"),
     "completion zsh": (0, "#compdef"),
     "completion fish": (0, "complete"),
+    "dump": (2, "set --kubeconfig or KUBECONFIG"),
     "run": (2, "set --kubeconfig or KUBECONFIG"),
     "hub": (2, "--hub-query-url"),
     "job-status": (1, "JOB_NAME: required"),

@@ -1,6 +1,7 @@
 """The images of the node as archives, built once for each state of their sources."""
 
 import hashlib
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
@@ -23,10 +24,6 @@ KEPT = 2
 """Archives of an image on a machine: those that were made last."""
 
 _ROOT = base.DOCKERFILE.parent
-_SOURCES = (
-    *("Dockerfile", "Makefile", "pyproject.toml", "README.md", "LICENSE", "catalogue", "reporter"),
-    *("requirements.build.lock", "requirements.run.lock", "e2e/image/drop_unused.py"),
-)
 _CONTAINERFILE = """\
 FROM scratch
 COPY program /program
@@ -60,7 +57,7 @@ def _reporter() -> Path:
     """Return the archive of our image, built from the Dockerfile."""
     files = [
         file
-        for source in _SOURCES
+        for source in building.SOURCES
         for file in _files(_ROOT / source)
         if "__pycache__" not in file.parts
     ]
@@ -89,7 +86,8 @@ def _archive(name: str, digest: str, build: Callable[[Storage, Path, Path], None
             (Path(work) / "storage").mkdir()
             unfinished = Path(work) / "archive.tar"
             build(Storage(Path(work) / "storage"), Path(work), unfinished)
-            shutil.copyfile(unfinished, partial := target.with_suffix(".unfinished"))
+            # Another process may build the same one.
+            shutil.copyfile(unfinished, partial := target.with_suffix(f".{os.getpid()}"))
             partial.replace(target)
         made = sorted(folder.glob(f"{name}-*.tar"), key=lambda each: each.stat().st_mtime)
         for old in made[:-KEPT]:

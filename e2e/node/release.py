@@ -97,6 +97,10 @@ class Release:
         program = ("python3", "-m", "reporter.cli")
         return self.kubectl("exec", f"deployment/{DEPLOYMENT}", "--", *program, *words)
 
+    def python(self, pod: str, code: str) -> str:
+        """Run code in a pod of the reporter, whose image has no shell, and return what it prints."""
+        return self.kubectl("exec", pod, "--", "python3", "-c", code)
+
     def kubectl(self, *words: str) -> str:
         return self.cluster.plane.kubectl(WHERE, *words)
 

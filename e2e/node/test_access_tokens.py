@@ -69,4 +69,4 @@ def _change(release: Release, mounts: list[Json], pod: Json) -> None:
 
 
 def _token(release: Release, pod: str) -> str:
-    return release.kubectl("exec", pod, "--", "cat", f"{FOLDER}/token")
+    return release.python(pod, f'print(open("{FOLDER}/token").read(), end="")')

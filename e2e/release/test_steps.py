@@ -51,7 +51,7 @@ def tagged(tmp_path: Path) -> Path:
     for each in OTHERS:
         for key in ("version", "appVersion"):
             rewrite(folder / each / "Chart.yaml", f'^{key}: ".*"', f'{key}: "{VERSION}"')
-    rewrite(folder / "CHANGELOG.md", r"^## \[[^\]]*\].*$", f"## [{VERSION}] - 2026-12-01")
+    rewrite(folder / "CHANGELOG.md", r"^## \[\d[^\]]*\].*$", f"## [{VERSION}] - 2026-12-01")
     return folder
 
 

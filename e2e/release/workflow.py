@@ -1,4 +1,4 @@
-"""The workflow of releases, whose shell steps are run as GitHub runs them."""
+"""The workflows of releases, whose shell steps are run as GitHub runs them."""
 
 import os
 import subprocess
@@ -13,6 +13,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".github" / "workflows"
 RELEASE = FOLDER / "release.yaml"
+REBUILD = FOLDER / "rebuild.yaml"
 SHELL = ("bash", "-e")
 """The shell of a step that names none. See "defaults.run.shell" in the syntax of workflows."""
 
@@ -25,19 +26,21 @@ class StepResult:
     """Values that the step wrote to GITHUB_OUTPUT."""
 
 
-def script_of(job: str, name: str) -> str:
+def script_of(job: str, name: str, workflow: Path = RELEASE) -> str:
     """Return the script of the one step with this name."""
-    content: dict[str, Any] = yaml.safe_load(RELEASE.read_text("utf-8"))
+    content: dict[str, Any] = yaml.safe_load(workflow.read_text("utf-8"))
     (found,) = [
         step["run"] for step in content["jobs"][job]["steps"] if step.get("name", "") == name
     ]
     return str(found)
 
 
-def run_step(job: str, name: str, folder: Path, scratch: Path, **env: str) -> StepResult:
+def run_step(
+    job: str, name: str, folder: Path, scratch: Path, workflow: Path = RELEASE, **env: str
+) -> StepResult:
     """Run a step in a folder. *scratch*: for the files that GitHub gives it."""
     script, outputs = scratch / "script.sh", scratch / "outputs"
-    script.write_text(script_of(job, name), "utf-8")
+    script.write_text(script_of(job, name, workflow), "utf-8")
     outputs.touch()
     done = subprocess.run(
         [*SHELL, str(script)],

@@ -8,7 +8,8 @@ import pytest_asyncio
 from msgspec.structs import replace
 
 from e2e.controlplane import ControlPlane
-from reporter.kube.client import RestClient, connect
+from reporter.kube.client import RestClient
+from reporter.kube.connect import connect
 from tests.integration.kube import test_elector as shared
 from tests.integration.kube.test_elector import *  # noqa: F403
 

@@ -6,7 +6,8 @@ import pytest
 import pytest_asyncio
 
 from e2e.controlplane import ControlPlane
-from reporter.kube.client import RestClient, connect
+from reporter.kube.client import RestClient
+from reporter.kube.connect import connect
 from tests.integration.announcing.test_event_client import *  # noqa: F403
 
 

@@ -198,6 +198,7 @@ def setting(plane: ControlPlane) -> Iterator[str]:
     plane.client.delete(path)
 
 
+@pytest.mark.slow
 def test_a_reason_of_ones_own_comes_with_its_kind_reads_other_fields_and_goes(
     plane: ControlPlane, setting: str, reloading: Reloading
 ) -> None:
@@ -248,6 +249,7 @@ def _reasons(reporter: ReporterProcess) -> list[str]:
     return [*cluster["clear"], *(each["reason"] for each in cluster["verdicts"])]
 
 
+@pytest.mark.slow
 def test_an_overlay_that_is_no_file_is_refused_and_blocks_nothing(
     plane: ControlPlane, reloading: Reloading
 ) -> None:

@@ -113,6 +113,7 @@ def test_right_missing_at_the_start_is_logged_as_a_table_and_found_when_given_ba
 # ---------------------------------------------------------------- where it is shown
 
 
+@pytest.mark.slow
 def test_right_taken_away_is_shown_after_a_403_until_it_is_given_back(
     plane: ControlPlane, way: CuttableConnection
 ) -> None:
@@ -168,8 +169,8 @@ def test_right_to_write_events_that_is_taken_away_is_shown_before_all_others(
 @pytest.mark.parametrize(
     ("resource", "layers"),
     [
-        ("inferencesets", [Layer.MODELDEPLOYMENT]),
-        ("gateways", [Layer.MODELHARNESS]),
+        pytest.param("inferencesets", [Layer.MODELDEPLOYMENT], marks=pytest.mark.slow),
+        pytest.param("gateways", [Layer.MODELHARNESS], marks=pytest.mark.slow),
         ("namespaces", [Layer.MODELHARNESS, Layer.MODELDEPLOYMENT]),
     ],
 )

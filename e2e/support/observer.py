@@ -26,6 +26,9 @@ The hold of starting objects in place of a shorter grace: longer than any step o
 """
 
 DOWNLOAD_REASON = "inferencesetWeightDownloadSlow"
+CONTRADICTED_REASON = "inferencesetStatusContradicted"
+"""A test writes the status in KAITO's place, and on a slow machine later than a short hold."""
+
 ANNOUNCE_WAIT = SHORT_HOLD + 2
 """Seconds after which a finding mistaken for one of these has been announced."""
 
@@ -43,7 +46,7 @@ def short_hold_flags(plane: ControlPlane, *, off: str = "") -> tuple[str, ...]:
     reasons: dict[str, Any] = {
         each.reason: {"hold": _short_holds(each)}
         for each in judged
-        if each.reason != DOWNLOAD_REASON
+        if each.reason not in (DOWNLOAD_REASON, CONTRADICTED_REASON)
     }
     if off:
         reasons[off] = {"enabled": False}

@@ -16,8 +16,9 @@ from e2e.controlplane import ControlPlane, reporter_rights, until
 from e2e.controlplane.processes import Process, start_anew
 from e2e.support import loaded_program
 from reporter.catalogue.overlay import DEFAULT_PACKS, is_path
+from reporter.kinds.api_names import NVSENTINEL_RESOURCE
 from reporter.kinds.health_events import HEALTH_EVENTS
-from reporter.kinds.nvsentinel import DEFAULT_RESOURCE, node_health_events
+from reporter.kinds.nvsentinel import node_health_events
 from reporter.kinds.resource_kind import ResourceKind
 from tests.support.ports import free_port
 from tests.support.status_schema import require_schema
@@ -269,7 +270,7 @@ def _store_kind(flags: tuple[str, ...]) -> ResourceKind | None:
         case "healthevents":
             return HEALTH_EVENTS
         case "nvsentinel":
-            return node_health_events(given.get("--store-resource", DEFAULT_RESOURCE), "")
+            return node_health_events(given.get("--store-resource", NVSENTINEL_RESOURCE), "")
         case _:
             return None
 

@@ -12,8 +12,7 @@ from typing import Protocol
 
 from reporter.announcing import restore
 from reporter.announcing.announcement_state import AnnouncementState, WriteOutcome, apply_outcome
-from reporter.announcing.catalogue_change import keep_episodes
-from reporter.announcing.episodes import apply_evaluation, next_episode_deadline
+from reporter.announcing.episodes import apply_evaluation, keep_episodes, next_episode_deadline
 from reporter.announcing.schedule import CachedWrite, PublishContext
 from reporter.catalogue.entries import Catalogue
 from reporter.evaluation.catalogue_change import stays_evaluated
@@ -176,8 +175,8 @@ class Announcements:
             self._catalogue,
             self._settings,
             lambda subject: self._involved_for(snapshot, subject),
-            self._write_cache,
             snapshot,
+            self._write_cache,
         )
 
     def possible_keys(self) -> restore.PossibleKeyFinder:

@@ -117,10 +117,8 @@ def due_ready_keys(
     """
     if not state.ready_owed:
         return []
-    open_subjects, groups = (
-        _subjects_with_open_episode(state, catalogue),
-        ready_groups(state, catalogue),
-    )
+    open_subjects = _subjects_with_open_episode(state, catalogue)
+    groups = ready_groups(state, catalogue)
     possible_members = possible_members_by_group(
         state.groups.values(), evaluation.subjects - _merely_paused(state, evaluation)
     )

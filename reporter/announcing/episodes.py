@@ -1,5 +1,5 @@
 """
-Continue and end episodes after each pass.
+Continue and end episodes after each pass, and after a change of the catalogue.
 
 An episode begins with its first write (announcement_state.py) or when its Event is read back
 (restore.py). The state holds keys, not texts: a message is rendered, and its truth checked, when
@@ -13,14 +13,12 @@ from msgspec.structs import replace
 
 from reporter.announcing.announcement_state import AnnouncementState, Episode
 from reporter.announcing.eligibility import due_ready_keys, is_announceable, is_muted
-from reporter.announcing.grouping import (
-    EventGroup,
-    possible_members_by_group,
-    update_groups,
-)
+from reporter.announcing.grouping import EventGroup, possible_members_by_group, update_groups
 from reporter.catalogue.entries import Catalogue
+from reporter.evaluation.catalogue_change import stays_evaluated
 from reporter.evaluation.clocks import FindingState
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
+from reporter.model.enums import EventType
 from reporter.model.subjects import FindingKey, Subject
 
 
@@ -196,3 +194,42 @@ def _has_settled_since_restore(
     if episode.restored_since is None or finding.last_settled_at is None:
         return False
     return finding.last_settled_at >= episode.event.last_timestamp + settle
+
+
+# --------------------------------------------------------------------
+# Continue the episodes with another catalogue.
+
+
+def keep_episodes(
+    before: AnnouncementState, catalogue: Catalogue, settings: EvaluationSettings
+) -> AnnouncementState:
+    """
+    Return the state without the episodes of reasons that go.
+
+    Nobody sees these end, so their Events expire, as after a restart (``restore.restore_episodes``). They
+    owe no Ready: a subject that has no other ranked episode did not recover.
+    """
+    stays = stays_evaluated(catalogue, settings)
+
+    def is_kept(key: FindingKey, episode: Episode) -> bool:
+        if episode.event.type is EventType.NORMAL:
+            return key.reason in catalogue.entries
+        return stays(key)
+
+    episodes = {key: each for key, each in before.episodes.items() if is_kept(key, each)}
+    dropped = {key.subject for key in before.episodes.keys() - episodes.keys()}
+    owing = {
+        key.subject
+        for key, each in episodes.items()
+        if each.event.type is EventType.WARNING and not catalogue[key.reason].orthogonal
+    }
+    return replace(
+        before,
+        episodes=episodes,
+        ready_owed={
+            subject: since
+            for subject, since in before.ready_owed.items()
+            if subject not in dropped or subject in owing
+        },
+        groups={key: each for key, each in before.groups.items() if stays(key)},
+    )

@@ -36,10 +36,6 @@ class EventGroup(Struct, frozen=True):
     ready_members: frozenset[Subject] = frozenset()
     restored: bool = False
 
-    def with_members(self, members: frozenset[Subject]) -> "EventGroup":
-        """Return the group with these members; those that left remain among *ready_members*."""
-        return EventGroup(members, self.ready_members | members, self.restored)
-
 
 def group_key(key: FindingKey) -> FindingKey:
     """Return the key of the Event for all InferenceSets of the namespace."""
@@ -101,7 +97,8 @@ def update_groups(
                 for each in (member_key(key, member) for member in members)
             )
         ):
-            groups[key] = old.with_members(members)
+            # Those that left are ready, and remain members for the Ready of the group.
+            groups[key] = EventGroup(members, old.ready_members | members, old.restored)
     return groups
 
 

@@ -14,11 +14,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from reporter.announcing.announcements import Announcements
-from reporter.announcing.eligibility import (
-    is_announceable,
-    is_member_announceable,
-    ready_groups,
-)
+from reporter.announcing.eligibility import is_announceable, is_member_announceable, ready_groups
 from reporter.announcing.event_writer import EventWriteLog
 from reporter.announcing.grouping import member_key
 from reporter.announcing.schedule import PublishContext

@@ -6,29 +6,20 @@ Nothing is written for a key that is clear, settling, Unknown, suppressed, outra
 heartbeat waits until the key is announceable again.
 """
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from reporter.announcing.announcement_state import AnnouncementState, Episode
+from reporter.announcing.announcement_state import Episode
 from reporter.announcing.compose import EventComposer
-from reporter.announcing.eligibility import (
-    announceable_keys,
-    due_ready_keys,
-    is_announceable,
-)
-from reporter.catalogue.entries import Catalogue
+from reporter.announcing.eligibility import announceable_keys, due_ready_keys, is_announceable
 from reporter.evaluation.clocks import FindingState
-from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.rank import Ranking
 from reporter.kube.event_record import EventRecord
 from reporter.model.enums import TroubleKind
-from reporter.model.subjects import FindingKey, Subject
-from reporter.model.verdicts import InvolvedObject
-from reporter.snapshot.snapshot import Snapshot
+from reporter.model.subjects import FindingKey
 
 
 _READY_RANK = -1
@@ -82,21 +73,14 @@ class CachedWrite(NamedTuple):
         )
 
 
-class PublishContext(Struct, frozen=True):
+class PublishContext(EventComposer, frozen=True):
     """
-    Everything that the decision to write depends on, at one moment.
+    Everything that the decision to write, and what is written, depend on at one moment.
 
-    *involved_for*: returns the involvedObject of a subject's Ready Event. *snapshot*: what was observed.
     *cache*: decisions that need not be made again; the caller hands it from one context to the next.
     """
 
-    announcement_state: AnnouncementState
-    evaluation: Evaluation
-    catalogue: Catalogue
-    settings: EvaluationSettings
-    involved_for: Callable[[Subject], InvolvedObject]
     cache: dict[FindingKey, CachedWrite] = field(default_factory=dict)
-    snapshot: Snapshot | None = None
 
     def pending_writes(self, *, now: datetime) -> list[PendingWrite]:
         """Return the writes due now by importance, then the future ones unordered."""
@@ -128,19 +112,8 @@ class PublishContext(Struct, frozen=True):
         if write is None or write.due_at > now:
             return None
         if self.catalogue[key.reason].is_ready_reason:
-            return self._composer.ready_event(key, now=now)
-        return self._composer.finding_event(key, now=now)
-
-    @property
-    def _composer(self) -> EventComposer:
-        return EventComposer(
-            self.announcement_state,
-            self.evaluation,
-            self.catalogue,
-            self.settings,
-            self.involved_for,
-            self.snapshot,
-        )
+            return self.ready_event(key, now=now)
+        return self.finding_event(key, now=now)
 
     def _is_ready_due(self, key: FindingKey, now: datetime) -> bool:
         only = (key.subject,)
@@ -182,11 +155,10 @@ class PublishContext(Struct, frozen=True):
         Apart from normal starts the result does not depend on the time, so that it can be cached. An
         unknown digest, which admission has removed, is no change: the heartbeat writes a new one.
         """
-        event, composer = episode.event, self._composer
+        event, message_input = episode.event, self.message_input(key)
         heartbeat = event.last_timestamp + self._heartbeat_interval(event)
-        message_input = composer.message_input(key)
         is_announced = event.content_digest in ("", message_input.content_digest)
-        if not episode.muted and (is_announced or self._is_normal_start(key, composer)):
+        if not episode.muted and (is_announced or self._is_normal_start(key)):
             return PendingWrite(key, heartbeat, rank, is_repeat=True)
         # The first rewrite is not delayed, later ones keep the least interval.
         due_at = event.last_timestamp
@@ -195,14 +167,14 @@ class PublishContext(Struct, frozen=True):
         holds = [] if is_announced else [each.not_before for each in message_input.troubles]
         return PendingWrite(key, max([due_at, *filter(None, holds)]), rank)
 
-    def _is_normal_start(self, key: FindingKey, composer: EventComposer) -> bool:
+    def _is_normal_start(self, key: FindingKey) -> bool:
         """
         Return whether all troubles of the key are starts within their hold.
 
         A component that recovers passes through starting, which is no new cause to announce.
         """
         holds, grace = self.catalogue[key.reason].holds, self.settings.delays.grace
-        troubles = composer.reported_troubles(key)
+        troubles = self.reported_troubles(key)
         return bool(troubles) and all(
             each.trouble.kind is TroubleKind.STARTING
             and each.lasted < holds.for_trouble(each.trouble, grace=grace)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from graphlib import CycleError, TopologicalSorter
 from string import Formatter
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from msgspec import UNSET
 
@@ -15,6 +15,9 @@ from reporter.catalogue.parsed_entries import KnownNames, ParsedEntries, ParsedE
 from reporter.catalogue.problems import Place, Problem, suggest_name
 from reporter.catalogue.yaml_nodes import Fields, Items, Scalar, YamlNode
 from reporter.model.enums import EventType, Layer
+
+
+T = TypeVar("T")
 
 
 # --------------------------------------------------------------------
@@ -45,11 +48,15 @@ def check_suppressions(parsed_entries: ParsedEntries, known: KnownNames) -> Iter
 
 def suppression_rows(parsed: ParsedEntry) -> Iterator[tuple[Suppresses, Place]]:
     """Yield the rows of an entry, each with its line."""
-    listed = parsed.node.values.get("suppresses")
-    items = listed.items if isinstance(listed, Items) else ()
-    for row, node in zip(parsed.entry.suppresses, items, strict=True):
-        place = node.where("reason") if isinstance(node, Fields) else node.place
-        yield row, place
+    return _with_places(parsed.entry.suppresses, parsed.node.items_of("suppresses"), "reason")
+
+
+def _with_places(
+    rows: Iterable[T], nodes: Iterable[YamlNode], key: str
+) -> Iterator[tuple[T, Place]]:
+    """Yield the rows of a list, each with the line of its *key*."""
+    for row, node in zip(rows, nodes, strict=True):
+        yield row, node.where(key) if isinstance(node, Fields) else node.place
 
 
 def _row_form_problem(row: Suppresses) -> str:
@@ -183,12 +190,10 @@ def check_paths(parsed_entries: ParsedEntries, known: KnownNames) -> Iterable[Pr
     """
     kinds = {rule.kind.kind for rule in known.subjects.all if not rule.is_of_namespaces}
     for parsed in parsed_entries.all:
-        listed = parsed.node.values.get("on-path-of")
-        nodes = listed.items if isinstance(listed, Items) else ()
-        for row, node in zip(parsed.entry.on_path_of, nodes, strict=True):
+        nodes = parsed.node.items_of("on-path-of")
+        for row, place in _with_places(parsed.entry.on_path_of, nodes, "subject"):
             text = _path_problem(parsed, row.subject, kinds)
             if text and (known.knows_all_subjects or row.subject in kinds):
-                place = node.where("subject") if isinstance(node, Fields) else node.place
                 yield Problem(place, f"{parsed.reason}: on-path-of: {text}")
 
 

@@ -23,7 +23,7 @@ from reporter.catalogue.yaml_reader import read
 from reporter.kinds import resource_kind
 from reporter.kinds.declared import DeclaredKind
 from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
-from reporter.kinds.objects import ApiObject, no_index_keys
+from reporter.kinds.objects import ApiObject
 from reporter.model.enums import Layer
 
 
@@ -112,7 +112,6 @@ def _unwatched(declared: DeclaredKind) -> resource_kind.ResourceKind:
         versions=(),
         kind=declared.kind,
         type=ApiObject,
-        index_keys=no_index_keys,
         affects=lambda _: (),
         namespace=declared.namespace,
         label_selector=declared.label_selector,

@@ -151,14 +151,13 @@ class PathRow(Struct, frozen=True):
     *subject_kind*: as in the names of the subjects. *exceptions*: codes, or names of cause
     objects, that hinder no request. *only*: the codes or names of the only causes that do; empty
     if all do. *where_called*: only where an EnvoyFilter of the namespace calls the Service with
-    the name of the cause's object. *why*: what becomes of a request.
+    the name of the cause's object.
     """
 
     subject_kind: str
     exceptions: frozenset[str] = frozenset()
     only: frozenset[str] = frozenset()
     where_called: bool = False
-    why: str = ""
 
 
 class ProbeSpec(Struct, frozen=True):
@@ -286,6 +285,7 @@ class CatalogueEntry(Struct, frozen=True):
     if there are none. NO_ALERT: none either.
     *remedies*: by cause code, with ``default``. *own_causes*: as of the probe.
     *path*: whose requests need what the reason is about.
+    *meaning*, *runbook*: what it means, and the steps that end it; empty without.
     """
 
     reason: enums.Reason
@@ -309,6 +309,8 @@ class CatalogueEntry(Struct, frozen=True):
     object_kind: str = ""
     own_causes: frozenset[str] = frozenset()
     path: tuple[PathRow, ...] = ()
+    meaning: str = ""
+    runbook: tuple[str, ...] = ()
 
     @property
     def is_ready_reason(self) -> bool:

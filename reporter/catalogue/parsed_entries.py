@@ -25,7 +25,7 @@ from reporter.catalogue.subject_definitions import (
     SubjectDefinition,
     SubjectDefinitions,
 )
-from reporter.catalogue.yaml_nodes import Fields, Items, Scalar, YamlNode
+from reporter.catalogue.yaml_nodes import Fields, Scalar, YamlNode
 from reporter.catalogue.yaml_reader import read, readable_keys, struct_fields
 from reporter.kinds.declared import DeclaredKind
 from reporter.model.enums import Layer, Reason
@@ -69,8 +69,7 @@ class GivenCatalogue(Struct, frozen=True):
 
 def entry_sources(root: YamlNode | None, key: str, pack: str = "") -> Iterator[EntrySource]:
     """Yield the entries that a file lists under *key*."""
-    listed = root.values.get(key) if isinstance(root, Fields) else None
-    for node in listed.items if isinstance(listed, Items) else ():
+    for node in root.items_of(key) if isinstance(root, Fields) else ():
         if isinstance(node, Fields):
             yield EntrySource(node, pack)
 
@@ -417,6 +416,8 @@ def _build_entry(parsed: ParsedEntry, rules: SubjectDefinitions) -> CatalogueEnt
         own_causes=parsed.spec.own_causes if parsed.spec is not None else frozenset(),
         object_kind=rule.kind.kind if rule is not None and rule.message_field else "",
         path=tuple(_build_path(parsed, rules)),
+        meaning="" if entry.meaning is UNSET else entry.meaning,
+        runbook=() if entry.runbook is UNSET else tuple(entry.runbook),
     )
 
 
@@ -429,7 +430,7 @@ def _build_path(parsed: ParsedEntry, rules: SubjectDefinitions) -> Iterator[Path
         names = frozenset(row.except_), frozenset(row.only)
         if row.subject in kinds:
             kind = kinds[row.subject]
-            yield PathRow(kind, *names, where_called=row.where_called, why=row.why)
+            yield PathRow(kind, *names, where_called=row.where_called)
 
 
 def build_holds(given: Hold | UnsetType, *, with_grace: bool) -> HoldDurations:

@@ -1,10 +1,5 @@
-"""
-Render docs/reasons.md, the reference and runbook of all reasons of all packs that are shipped.
+"""Render the reference and runbook of the reasons of packs, which the command ``docs`` prints."""
 
-``python -m reporter.catalogue.published_reasons docs/reasons.md`` writes it.
-"""
-
-import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
@@ -17,27 +12,12 @@ from reporter import PROGRAM_NAME
 from reporter.catalogue.checks import DEFAULT_REMEDY
 from reporter.catalogue.format import ReasonEntry, format_duration
 from reporter.catalogue.format_of_kinds import SubjectEntry
-from reporter.catalogue.loader import default_folder, read_folder
-from reporter.catalogue.overlay import DEFAULT_PACKS, apply_overlay, shipped_packs
+from reporter.catalogue.loader import read_folder
+from reporter.catalogue.overlay import DEFAULT_PACKS, apply_overlay
 from reporter.catalogue.parsed_entries import build_holds
 from reporter.catalogue.problems import CatalogueError, Problem
 from reporter.catalogue.yaml_reader import read
 from reporter.model.enums import EventType, Layer
-
-
-# --------------------------------------------------------------------
-# Render Markdown for the generated pages.
-
-
-def render_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return the lines of a table, each with its line break."""
-    lines = (head, ["---"] * len(head), *rows)
-    return "".join(f"| {' | '.join(map(_escape, line))} |\n" for line in lines)
-
-
-def _escape(cell: str) -> str:
-    # A bar would end the cell.
-    return cell.replace("|", "\\|")
 
 
 # --------------------------------------------------------------------
@@ -126,7 +106,7 @@ def _order(entry: ReasonEntry) -> tuple[int, bool, float, str]:
 
 
 INTRODUCTION = f"""\
-<!-- Rendered from catalogue/ by python -m reporter.catalogue.published_reasons; do not edit. -->
+<!-- Rendered from the catalogue; do not edit. -->
 # Reasons
 
 Each section explains one reason of the Events: what it means, what to do first, how long it is held
@@ -170,11 +150,6 @@ def render_reasons(
         parts.append(f"## {_title(chapter, several=len(packs) > 1)}\n")
         parts += [_section(entry, entries) for entry in chapter.entries]
     return "\n".join(parts)
-
-
-def published_packs(folder: Path) -> Sequence[str]:
-    """Return the packs of docs/reasons.md, the default first."""
-    return tuple(dict.fromkeys((*DEFAULT_PACKS, *shipped_packs(folder))))
 
 
 def _title(chapter: Chapter, *, several: bool) -> str:
@@ -324,8 +299,3 @@ def _suppresses_it(entry: ReasonEntry, entries: Iterable[ReasonEntry]) -> Iterat
 
 def _link(reason: str) -> str:
     return f"[{reason}](#{reason.lower()})"
-
-
-if __name__ == "__main__":
-    catalogue = default_folder()
-    Path(sys.argv[1]).write_text(render_reasons(catalogue, published_packs(catalogue)), "utf-8")

@@ -18,11 +18,8 @@ NOT_REGULAR = "it is not a regular file"
 
 def read_regular_file(path: Path, max_bytes: int) -> bytes:
     """Return the first bytes of a file. Raise OSError if there is none, or something else."""
-    with open(path, "rb", opener=_open) as file:  # Path.open has no opener
+    # Path.open has no opener.
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | FLAGS)) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, NOT_REGULAR)
         return file.read(max_bytes)
-
-
-def _open(path: str, flags: int) -> int:
-    return os.open(path, flags | FLAGS)

@@ -6,11 +6,10 @@ from typing import Annotated, Any
 
 from msgspec import Meta, field
 
-from reporter.catalogue.format_of_kinds import CatalogueStruct
+from reporter.catalogue.format_of_kinds import CatalogueStruct, doc
 from reporter.catalogue.problems import Problem
 from reporter.catalogue.yaml_nodes import (
     Fields,
-    Items,
     Scalar,
     YamlNode,
     compose,
@@ -19,6 +18,10 @@ from reporter.catalogue.yaml_nodes import (
 )
 from reporter.catalogue.yaml_reader import read
 from reporter.model.silences import SilenceFile, SilenceText
+
+
+SILENCE_FILE = "silence-file"
+"""The flag that names such a file."""
 
 
 class SilenceEntry(CatalogueStruct, frozen=True, kw_only=True):
@@ -34,15 +37,15 @@ class SilenceEntry(CatalogueStruct, frozen=True, kw_only=True):
     reasons: Annotated[
         list[str], Meta(description="The silenced reasons, or `all` alone.", min_length=1)
     ]
-    until: Annotated[Any, Meta(description="When it ends, such as 2026-12-01T00:00:00Z.")]
-    why: Annotated[str, Meta(description="Why they are silenced.")] = ""
-    by: Annotated[str, Meta(description="Who silenced them.")] = ""
+    until: Annotated[Any, doc("When it ends, such as 2026-12-01T00:00:00Z.")]
+    why: Annotated[str, doc("Why they are silenced.")] = ""
+    by: Annotated[str, doc("Who silenced them.")] = ""
 
 
 class SilenceFileFormat(CatalogueStruct, frozen=True, kw_only=True):
     """The file of silences, whose only key lists them."""
 
-    silences: Annotated[list[Any], Meta(description="In any order.")] = field(default_factory=list)
+    silences: Annotated[list[Any], doc("In any order.")] = field(default_factory=list)
 
 
 def read_silence_file(path: Path) -> SilenceFile:
@@ -61,8 +64,7 @@ def parse_silence_file(text: str, path: Path) -> SilenceFile:
 
 def _silence_file(root: YamlNode | None, path: Path, problems: list[Problem]) -> SilenceFile:
     found = None if root is None else read(root, SilenceFileFormat, problems)
-    listed = root.values.get("silences") if isinstance(root, Fields) else None
-    items = listed.items if isinstance(listed, Items) else ()
+    items = root.items_of("silences") if isinstance(root, Fields) else ()
     of_entries = {problem for node in items for problem in value_problems(node)}
     of_file = [each for each in problems if each not in of_entries]
     if found is None or of_file:

@@ -217,12 +217,6 @@ class SubjectDefinitions(Struct, frozen=True):
         made = (kind for rule in self.all for kind in (NAMESPACES, rule.kind))
         return tuple(dict.fromkeys(made))
 
-    @property
-    def namespace_labels(self) -> Labels:
-        """The labels of a workload namespace; empty if no rule makes subjects of namespaces."""
-        rule = self.of_kind(NAMESPACES)
-        return rule.labels if rule is not None else ()
-
     def is_workload_namespace(self, namespace: ApiObject) -> bool:
         """Return whether the namespace itself is a subject, and is not being deleted."""
         rule = self.of_kind(NAMESPACES)

@@ -86,19 +86,12 @@ def _block_rows(block: Sequence[str], begin: int, style: str) -> Iterator[Row]:
             empty += 1
             continue
         if number:
-            kept = 1 if style == LITERAL else _kept_ends(before, text, empty)
+            is_indented = before.startswith(" ") or text.startswith(" ")
+            kept = 1 if style == LITERAL else empty + is_indented
             text_line += kept
             offset = 0 if kept else offset + len(before) + 1
         yield Row(begin + number, indent, text_line, offset)
         before, empty = text, 0
-
-
-def _kept_ends(before: str, text: str, empty: int) -> int:
-    """
-    Return how many ends of lines folding keeps between two lines with *empty* ones between them.
-    """
-    is_indented = before.startswith(" ") or text.startswith(" ")
-    return empty + is_indented
 
 
 def _flow_rows(first: Row, written: Iterable[str]) -> Iterator[Row]:
@@ -157,6 +150,11 @@ class Fields(Struct, frozen=True):
     def where(self, key: str) -> Place:
         """Return the line of a key; that of the mapping if it does not have the key."""
         return self.keys.get(key, self.place)
+
+    def items_of(self, key: str) -> tuple["YamlNode", ...]:
+        """Return the items of the list under a key; none if there is no list."""
+        listed = self.values.get(key)
+        return listed.items if isinstance(listed, Items) else ()
 
     def merged(self, over: "Fields") -> "Fields":
         """Return a mapping in which the keys of *over* replace ours, with their own lines."""

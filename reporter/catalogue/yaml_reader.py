@@ -98,13 +98,6 @@ def field_meaning(type_: inspect.Type) -> str:
     return f"{text[0].lower()}{text[1:].removesuffix('.')}"
 
 
-def strip_metadata(type_: inspect.Type) -> inspect.Type:
-    """Return a type without its ``Annotated`` wrappings."""
-    while isinstance(type_, inspect.Metadata):
-        type_ = type_.type
-    return type_
-
-
 S = TypeVar("S", bound=msgspec.Struct)
 NodePath: TypeAlias = tuple[str | int, ...]
 """The keys and list indexes that lead from the root to a node."""

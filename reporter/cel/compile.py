@@ -6,21 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import msgspec
-from msgspec import Struct
 
 from reporter.catalogue.entries import GivenEntry, ParameterProblem
 from reporter.cel.crd_fields import CrdFields
 from reporter.cel.declared_kinds import SubjectRule
 from reporter.cel.library import Compiled, CompileError, compile_expression
 from reporter.cel.limits import MAX_TEXT_BYTES, why_too_costly
-from reporter.cel.reads import (
-    EACH,
-    OBJECT,
-    NotConstantError,
-    Path,
-    Reads,
-    find_reads,
-)
+from reporter.cel.parameters import CelParameters
+from reporter.cel.reads import EACH, OBJECT, NotConstantError, Path, Reads, find_reads
 from reporter.kinds.declared import DeclaredKind
 from reporter.kinds.objects import ApiObject
 from reporter.kinds.resource_kind import ResourceKind
@@ -29,44 +22,7 @@ from reporter.model.suggest import suggest
 
 
 # --------------------------------------------------------------------
-# The parameters of a reason in CEL: as they are written, and as they are evaluated.
-
-
-class SubjectParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """
-    The way from an object to its subject: the value of a *label*, or an *owner* of this kind.
-
-    *group*: the API group of the owner, empty for the core group; None for that of the known kind.
-    Without either the subject is the namespace of the object, or the InferenceSet in the label of
-    KAITO.
-    """
-
-    label: str = ""
-    owner: str = ""
-    group: str | None = None
-
-
-class CelParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """
-    The parameters as an entry gives them. *kind*: one that the catalogue declares.
-
-    All other texts are expressions. *current*: the object is as its spec wants it. If it is not: *failed*: a component reports a hard
-    error; *in_progress*: a normal start or change. *text*: what the object says; *cause*: a word that
-    stays the same while the cause does; *since*: when the trouble began.
-
-    *needed_by*: kinds of which each object needs one of *kind*.
-    """
-
-    kind: str
-    current: str
-    failed: str = ""
-    in_progress: str = msgspec.field(default="", name="inProgress")
-    text: str = ""
-    cause: str = ""
-    since: str = ""
-    subject: SubjectParameters = SubjectParameters()
-    needed_by: tuple[str, ...] = msgspec.field(default=(), name="neededBy")
-    parameters: dict[str, Any] = {}
+# The parameters of a reason in CEL as they are evaluated.
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,16 +13,9 @@ from msgspec.structs import force_setattr
 from reporter.catalogue.subject_definitions import SubjectDefinition
 from reporter.cel.limits import bounding
 from reporter.cel.reads import EACH, Path
+from reporter.kinds import objects
 from reporter.kinds.declared import DeclaredKind
 from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS, WRITTEN_KINDS
-from reporter.kinds.objects import (
-    ALL_HARNESSES,
-    ALL_MODELS,
-    CREATED_BY_LABEL,
-    INFERENCE_SET_LABEL,
-    ApiObject,
-    Metadata,
-)
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import Layer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject, qualified_name
@@ -91,13 +84,13 @@ class ContentOwner(ContentStruct, frozen=True):
 KEPT_OF_OWNERS = frozenset(each.encode_name for each in msgspec.structs.fields(ContentOwner))
 
 
-class ContentMetadata(Metadata, frozen=True, omit_defaults=True):
+class ContentMetadata(objects.Metadata, frozen=True, omit_defaults=True):
     """Metadata that is encoded as it was decoded: without the fields that the object lacks."""
 
     owner_references: Any = None
 
 
-def object_type(name: str, tree: FieldTree) -> type[ApiObject]:
+def object_type(name: str, tree: FieldTree) -> type[objects.ApiObject]:
     """
     Make the struct into which the objects of a kind are decoded, with those fields of *tree* alone.
 
@@ -112,12 +105,12 @@ def object_type(name: str, tree: FieldTree) -> type[ApiObject]:
         *_struct_fields(name, named),
     ]
     made: Any = msgspec.defstruct(
-        name, fields, bases=(ApiObject,), frozen=True, kw_only=True, gc=False
+        name, fields, bases=(objects.ApiObject,), frozen=True, kw_only=True, gc=False
     )
     return made  # type: ignore[no-any-return]  # made of that base
 
 
-def _metadata_type(name: str, tree: FieldTree) -> type[Metadata]:
+def _metadata_type(name: str, tree: FieldTree) -> type[objects.Metadata]:
     more = {each: sub for each, sub in tree.fields.items() if each not in KEPT_METADATA}
     owners = _owner_type(name, more.pop(OWNERS, FieldTree()))
     fields: list[Any] = [
@@ -192,8 +185,8 @@ def _merged(trees: Iterable[FieldTree]) -> FieldTree:
 
 ALL_OF_LAYER: Mapping[Layer, Subject] = {
     Layer.CLUSTER: CLUSTER_SUBJECT,
-    Layer.MODELHARNESS: ALL_HARNESSES,
-    Layer.MODELDEPLOYMENT: ALL_MODELS,
+    Layer.MODELHARNESS: objects.ALL_HARNESSES,
+    Layer.MODELDEPLOYMENT: objects.ALL_MODELS,
 }
 
 
@@ -214,7 +207,7 @@ class SubjectRule(Struct, frozen=True):
     subject_kind: str = ""
     makes: SubjectDefinition | None = None
 
-    def find(self, each: ApiObject) -> Subject | None:
+    def find(self, each: objects.ApiObject) -> Subject | None:
         """Return the subject of an object; None if the object names none."""
         if self.layer is Layer.CLUSTER:
             return CLUSTER_SUBJECT
@@ -229,15 +222,15 @@ class SubjectRule(Struct, frozen=True):
             return None
         return Subject(self.layer, meta.namespace, qualified_name(self.subject_kind, name))
 
-    def _model_name(self, each: ApiObject) -> str:
+    def _model_name(self, each: objects.ApiObject) -> str:
         meta = each.metadata
         if self.owner:
             return _owner_name(meta.owner_references, self.owner, self.owner_group)
         if self.label:
             return meta.label(self.label)
-        return meta.label(CREATED_BY_LABEL) or meta.label(INFERENCE_SET_LABEL)
+        return meta.label(objects.CREATED_BY_LABEL) or meta.label(objects.INFERENCE_SET_LABEL)
 
-    def index_keys(self, each: ApiObject) -> tuple[str, ...]:
+    def index_keys(self, each: objects.ApiObject) -> tuple[str, ...]:
         """
         Return the keys under which an object is found; the cluster reads all objects of a kind.
         """
@@ -374,6 +367,6 @@ def _alias(declared: DeclaredKind) -> str:
     return f"{name}/declared" if name in KNOWN_NAMES else name
 
 
-def _subjects(rules: Iterable[SubjectRule], each: ApiObject) -> list[Subject]:
+def _subjects(rules: Iterable[SubjectRule], each: objects.ApiObject) -> list[Subject]:
     found = (rule.find(each) for rule in rules)
     return [subject for subject in found if subject is not None]

@@ -9,12 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from reporter.cel.compile import CelReason, Expression, KeptResults, ReadKind
-from reporter.cel.library import (
-    Bindings,
-    EvaluationError,
-    Lookup,
-    evaluate,
-)
+from reporter.cel.library import Bindings, EvaluationError, Lookup, evaluate
 from reporter.cel.limits import MAX_LOOKUPS, TooMuchContent, encode_content
 from reporter.kinds.objects import ApiObject
 from reporter.model.enums import Layer, TroubleKind

@@ -1,376 +1,40 @@
 """
 Probe for the objects of a kind that a catalogue declares, by expressions in CEL.
 
-A kind that is not served does not apply, which is no trouble.
+What reads and evaluates expressions is imported once there is one: most catalogues have none.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
-from functools import cache
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import msgspec
-
-from reporter.catalogue.entries import GivenEntry, ParameterProblem, Preparation, ProbeSpec
-from reporter.cel.compile import (
-    CelParameters,
-    CelReason,
-    CompiledReason,
-    ReadKind,
-    ReasonCompiler,
-    ReasonGroup,
-)
-from reporter.cel.crd_fields import CrdFields
-from reporter.cel.declared_kinds import SubjectRule, Use, shared_kind
-from reporter.cel.evaluation import ObjectResult, check_subject, find_current, why_too_many
-from reporter.cel.library import MissingLibraryError
+from reporter.catalogue.entries import GivenEntry, Preparation, ProbeSpec
+from reporter.cel.parameters import CelParameters
 from reporter.kinds.core import NAMESPACES
 from reporter.kinds.declared import DeclaredKind
-from reporter.kinds.objects import ApiObject, NamespacedName
-from reporter.kinds.resource_kind import ResourceKind, parse_fields
-from reporter.model.enums import Layer
-from reporter.model.subjects import Subject
-from reporter.model.verdicts import Active, Cause, Clear, ObjectRef, Trouble, Unknown, Verdict
+from reporter.kinds.resource_kind import ResourceKind
+from reporter.model.verdicts import Verdict
 from reporter.probes.probe import Probe, ProbeRequest
-from reporter.resources.check_result import (
-    CheckResult,
-    Inconclusive,
-    check_served,
-    involved_namespace,
-    to_verdict,
-)
-from reporter.resources.conditions import Absence
-from reporter.snapshot.lookups import CheckedSnapshot, why_undecodable
 from reporter.snapshot.snapshot import Snapshot
 
 
-# --------------------------------------------------------------------
-# Prepare the reasons in CEL of a catalogue: compile them, and derive what is watched for them.
+if TYPE_CHECKING:
+    from reporter.cel.compile import CelReason
 
 
-MAX_REASONS = 200
-"""
-Reasons in CEL that a catalogue may have: as many about 10,000 objects take some seconds at start, in
-which nothing else runs.
-"""
+def _prepare(entries: Sequence[GivenEntry], kinds: Mapping[str, DeclaredKind]) -> Preparation:
+    from reporter.cel.preparation import prepare_entries  # noqa: PLC0415
+
+    return prepare_entries(entries, kinds)
 
 
-NO_CRDS = CrdFields()
+def _evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    from reporter.cel.verdict import evaluate  # noqa: PLC0415
 
-
-def prepare_entries(
-    entries: Sequence[GivenEntry], kinds: Mapping[str, DeclaredKind], crds: CrdFields = NO_CRDS
-) -> Preparation:
-    """Return the compiled reasons, or every problem that they have. *crds*: to find misspelled fields."""
-    if len(entries) > MAX_REASONS:
-        text = f"{len(entries)} reasons have this probe, of at most {MAX_REASONS}; remove some"
-        return Preparation((), [ParameterProblem(MAX_REASONS, "", text)])
-    compilers = [ReasonCompiler(i, entry, kinds, crds) for i, entry in enumerate(entries)]
-    try:
-        found = [compiler.compile() for compiler in compilers]
-    except MissingLibraryError as err:
-        return Preparation((), [ParameterProblem(0, "", str(err))])  # the same for each of them
-    problems = [problem for compiler in compilers for problem in compiler.problems]
-    compiled = [each for each in found if each is not None]
-    if problems or len(compiled) != len(entries):
-        return Preparation((), problems)
-    return Preparation(_Assembly(entries, compiled, kinds).reasons())
-
-
-class _Assembly:
-    """
-    Makes the kinds that reasons read, and the reasons that read them: each needs the other.
-
-    A kind remembers for each reason which objects were current, and a reason reads the kind.
-    """
-
-    def __init__(
-        self,
-        entries: Sequence[GivenEntry],
-        compiled: Sequence[CompiledReason],
-        kinds: Mapping[str, DeclaredKind],
-    ) -> None:
-        self._entries, self._compiled, self._declared = entries, compiled, kinds
-        self._remembering: dict[str, list[CelReason]] = {}
-        self._groups: defaultdict[tuple[str, SubjectRule], ReasonGroup] = defaultdict(ReasonGroup)
-        used = dict.fromkeys(kind for each in compiled for kind in each.reads)
-        self._kinds = {kind: ReadKind(kinds[kind], self._watched(kind)) for kind in used}
-
-    def reasons(self) -> list[CelReason]:
-        return [
-            self._reason(entry, compiled)
-            for entry, compiled in zip(self._entries, self._compiled, strict=True)
-        ]
-
-    def _reason(self, entry: GivenEntry, compiled: CompiledReason) -> CelReason:
-        group = self._groups[compiled.given.kind, compiled.rule]
-        reason = CelReason(
-            entry.reason,
-            self._kinds[compiled.given.kind],
-            compiled.rule,
-            compiled.expressions,
-            compiled.given.parameters,
-            {kind: self._kinds[kind] for kind in compiled.lookups},
-            tuple(self._kinds[kind] for kind in compiled.given.needed_by),
-            compiled.remembers_current,
-            compiled.depends_on_object_alone,
-            group,
-            len(group.members),
-        )
-        if compiled.remembers_current and entry.is_enabled:
-            # The kind may outlast the catalogue, whose results it must not keep.
-            self._remembering[compiled.given.kind].append(replace(reason, group=ReasonGroup()))
-        if compiled.depends_on_object_alone and entry.is_enabled:
-            group.members.append(reason)
-        return reason
-
-    def _watched(self, kind: str) -> ResourceKind:
-        using = [
-            (entry, compiled)
-            for entry, compiled in zip(self._entries, self._compiled, strict=True)
-            if entry.is_enabled and kind in compiled.reads
-        ]
-        ends = {
-            (path, True)
-            for entry in self._entries
-            if entry.is_enabled
-            and entry.subjects is not None
-            and _is_of(entry.subjects.kind, self._declared[kind])
-            for path in entry.subjects.ended.fields
-        }
-        use = Use(
-            frozenset(read for _, each in using for read in each.reads[kind]) | ends,
-            frozenset(each.rule for _, each in using if each.given.kind == kind),
-            frozenset(entry.layer for entry, each in using if kind in each.lookups),
-            is_needed=any(each.given.needed_by and each.given.kind == kind for _, each in using),
-            needs_others=any(kind in each.given.needed_by for _, each in using),
-        )
-        reasons = self._remembering[kind] = []
-        remembered = tuple(
-            (entry.reason, each.given.current, msgspec.json.encode(each.given.parameters))
-            for entry, each in using
-            if each.remembers_current and each.given.kind == kind
-        )
-        remember_current = _memory_of_current(reasons) if remembered else None
-        return shared_kind(self._declared[kind], use, remembered, remember_current)
-
-
-def _is_of(kind: ResourceKind, declared: DeclaredKind) -> bool:
-    """Return whether what makes subjects is this kind."""
-    return kind.is_declared and (kind.kind, kind.group_resource) == (
-        declared.kind,
-        declared.group_resource,
-    )
-
-
-def _memory_of_current(
-    reasons: Iterable[CelReason],
-) -> Callable[[ApiObject, frozenset[str]], frozenset[str]]:
-    """Return the function that keeps which definitions of current an object has met."""
-    shared: dict[frozenset[str], frozenset[str]] = {}
-
-    @cache
-    def known() -> frozenset[str]:
-        return frozenset(reason.current_id for reason in reasons)
-
-    def remember_current(each: ApiObject, kept: frozenset[str]) -> frozenset[str]:
-        others = kept - known()
-        kept &= known()
-        if others:
-            # Those of another catalogue are dropped. An Event of a predecessor tells the reason alone.
-            kept |= {one for one in known() if one.partition(" ")[0] in others}
-        missing = [reason for reason in reasons if reason.current_id not in kept]
-        more = find_current(missing, each) if missing else ()
-        met = kept.union(more) if more else kept
-        return shared.setdefault(met, met)  # most objects have the same ones
-
-    return remember_current
-
-
-# --------------------------------------------------------------------
-# The trouble of an object that is needed and does not exist.
-#
-# A stack of which nothing is installed needs no controller. So an object is needed while there
-# are objects of other kinds, and its absence alone is no trouble.
-
-
-NAME = "metadata.name"
-CODE = "Deleted"
-
-
-def check_needed(snapshot: Snapshot, reason: CelReason, *, now: datetime) -> CheckResult | None:
-    """
-    Return the trouble that there is no object of the reason's kind; None if none is needed.
-
-    One that was never seen may have another name or run outside of the cluster, so that is unknown.
-    """
-    whys = [_why_not_needed(snapshot, each.watched, now=now) for each in reason.needed_by]
-    if None not in whys:
-        return next((Inconclusive(why) for why in whys if why), None)
-    last = _last_known(snapshot, reason.kind.watched)
-    if last is not None:
-        return _missing_trouble(reason.kind, last)
-    return Inconclusive(
-        f"{_describe(reason.kind)} does not exist; if something else does its work, set neededBy to []"
-        " for this reason in an overlay"
-    )
-
-
-def _why_not_needed(snapshot: Snapshot, kind: ResourceKind, *, now: datetime) -> str | None:
-    """
-    Return None if there is an object of the kind, else why that is not known; empty if there is none.
-    """
-    not_served = check_served(snapshot, kind)
-    is_undecodable = any(ref.resource == kind.watch_name for ref in snapshot.undecodable)
-    has_any = is_undecodable or len(snapshot.tables[kind.table].objects) > 0
-    if not_served is not None:
-        # Its objects are forgotten once a second discovery confirms that it is gone.
-        return not_served.why if has_any else ""
-    why = snapshot.why_unknown(kind, now=now)
-    return why or (None if has_any else "")
-
-
-def _missing_trouble(kind: ReadKind, last: NamespacedName) -> Trouble:
-    absence, labels = Absence(was_deleted=True), kind.watched.label_selector
-    state = absence.describe()
-    if labels:
-        state += f" or no longer has {labels}"  # which a watch shows as a deletion too
-    namespace, name = last
-    return Trouble(
-        cause=Cause(ObjectRef(kind.declared.group_resource, namespace, name), CODE),
-        kind=absence.trouble_kind,
-        is_out=True,
-        message_fields={
-            "object": f"{kind.declared.kind} {'/'.join(filter(None, last))}",
-            "name": name,
-            "state": state,
-            "count": "1 of 1",
-        },
-        foreign_text=f"it {state}",
-    )
-
-
-def _last_known(snapshot: Snapshot, kind: ResourceKind) -> NamespacedName | None:
-    """
-    Return the object that is being deleted, or was deleted as the last one; None if none was seen.
-    """
-    deleting = sorted(snapshot.tables[kind.table].objects.keys())
-    deleted = [
-        (r.namespace, r.name) for r in snapshot.deleted_uids if r.resource == kind.watch_name
-    ]
-    return next(iter([*deleting, *reversed(deleted)]), None)
-
-
-def _describe(kind: ReadKind) -> str:
-    """Return the kind and what its selectors limit it to: ``Deployment team-a/operator``."""
-    fields = parse_fields(kind.watched.field_selector)
-    name = next((r.value for r in fields if r.field == NAME and r.wanted), "")
-    labels = kind.watched.label_selector
-    shown = "/".join(filter(None, (kind.watched.namespace, name))) or (labels and f"with {labels}")
-    return f"{kind.declared.kind} {shown}".rstrip()
-
-
-RELEASE_NAMESPACE_FLAG = "release-namespace"
-MAX_TROUBLES = 100
-"""Objects of one subject that have a clock of their own; the others are counted."""
-
-MAX_INCONCLUSIVE = 100
-
-
-def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
-    """
-    Yield the one verdict on the objects of a subject, by the expressions of the reason's entry.
-
-    A kind that is not served makes it Clear, or Unknown if its objects make the subjects. It is Unknown,
-    too, for more objects than can be evaluated.
-    """
-    reason: CelReason = request.parameters
-    not_served = check_served(snapshot, reason.kind.watched)
-    if not_served is not None:
-        # Subjects whose own kind goes are gone with it soon: none of them has recovered.
-        makes = reason.rule.makes is not None
-        yield Unknown(request.key(), not_served.why) if makes else Clear(request.key())
-        return
-    if why := why_too_many(snapshot, request):
-        yield Unknown(request.key(), why)
-        return
-    found, total = check_subject(snapshot, request)
-    undecodable = [*_undecodable(snapshot, request, reason)]
-    results: list[CheckResult | None]
-    results = [*_limited(_without(found, undecodable), total), *undecodable]
-    if not total and not undecodable:
-        results.append(check_needed(snapshot, reason, now=request.now))
-    verdict = to_verdict(snapshot, request.key(), results)
-    if not isinstance(verdict, Active):
-        yield verdict
-        return
-    notes = tuple(sorted({each.note for each in found if each.note}))[:1]
-    verdict = msgspec.structs.replace(verdict, notes=(*verdict.notes, *notes))
-    if request.subject.layer is not Layer.CLUSTER:
-        yield verdict
-        return
-    where = verdict.troubles[0].cause.object.namespace or request.flags[RELEASE_NAMESPACE_FLAG]
-    yield msgspec.structs.replace(verdict, involved_object=involved_namespace(snapshot, where))
-
-
-def _limited(found: Sequence[ObjectResult], total: int) -> Iterator[CheckResult]:
-    """
-    Yield the results of the first objects by name, with how many of all objects are in trouble.
-    """
-    troubles = [each.result for each in found if isinstance(each.result, Trouble)]
-    count = f"{len(troubles)} of {total}"
-    troubles.sort(key=lambda trouble: trouble.cause.object)
-    for trouble in troubles[:MAX_TROUBLES]:
-        fields = {**trouble.message_fields, "count": count}
-        yield msgspec.structs.replace(trouble, message_fields=fields)
-    inconclusive = [each.result for each in found if isinstance(each.result, Inconclusive)]
-    inconclusive.sort(key=lambda each: each.why)
-    yield from inconclusive[:MAX_INCONCLUSIVE]
-    more = len(inconclusive) - MAX_INCONCLUSIVE
-    if more > 0:
-        yield Inconclusive(f"{inconclusive[0].why}; and {more} more")
-
-
-def _undecodable(
-    snapshot: Snapshot, request: ProbeRequest, reason: CelReason
-) -> Iterator[Inconclusive]:
-    """Yield the objects of the subject whose newest version could not be decoded."""
-    kind = reason.kind.watched
-    for name in _undecodable_names(snapshot, request.subject, reason):
-        cause = ObjectRef(reason.kind.declared.group_resource, *name)
-        yield Inconclusive(why_undecodable(kind, name), frozenset({cause}))
-
-
-def _undecodable_names(
-    snapshot: Snapshot, subject: Subject, reason: CelReason
-) -> Iterable[NamespacedName]:
-    if not isinstance(snapshot, CheckedSnapshot):
-        return ()
-    kind = reason.kind.watched
-    if subject.layer is Layer.CLUSTER:
-        refs = snapshot.undecodable
-        return [(r.namespace, r.name) for r in refs if r.resource == kind.watch_name]
-    stored = snapshot.tables[kind.table].objects
-    return snapshot.undecodable_objects.find(kind, stored, reason.rule.key(subject))
-
-
-def _without(
-    found: Sequence[ObjectResult], undecodable: Iterable[Inconclusive]
-) -> Sequence[ObjectResult]:
-    """Leave out the troubles of objects of which only an earlier version is known."""
-    refs = frozenset().union(*(each.objects for each in undecodable))
-    if not refs:
-        return found
-    return [
-        each
-        for each in found
-        if not (isinstance(each.result, Trouble) and each.result.cause.object in refs)
-    ]
+    return evaluate(snapshot, request)
 
 
 def _kinds_of(
-    reason: CelReason,
+    reason: "CelReason",
 ) -> tuple[tuple[ResourceKind, ...], tuple[ResourceKind, ...]]:
     consulted = (*reason.lookups.values(), *reason.needed_by)
     return (reason.kind.watched,), tuple(dict.fromkeys(each.watched for each in consulted))
@@ -383,8 +47,8 @@ PROBE = Probe(
         message_fields=frozenset({"object", "name", "state", "count"}),
         any_cause_code=True,
         optional_kinds=(NAMESPACES,),
-        prepare=prepare_entries,
+        prepare=_prepare,
         kinds_of=_kinds_of,
     ),
-    evaluate,
+    _evaluate,
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import FrameType
 
 from reporter.cli.asking_commands import ASKING_COMMANDS, AUTHORING_COMMANDS
+from reporter.process.imports import uncollected_imports
 
 
 Command = Callable[[Sequence[str], Mapping[str, str]], int]
@@ -45,7 +46,8 @@ def main_plugin_completion() -> None:
 
 def _command(name: str) -> Callable[[], Command]:
     def load() -> Command:
-        from reporter.cli import commands  # noqa: PLC0415
+        with uncollected_imports():
+            from reporter.cli import commands  # noqa: PLC0415
 
         command: Command = getattr(commands, name)
         return command

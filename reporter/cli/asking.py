@@ -1,12 +1,8 @@
-"""The exit codes, streams and formats of the commands that ask for the status, and how these are run."""
+"""The exit codes, streams and formats of the commands that ask for the status."""
 
-import asyncio
 import json
-import logging
-import shutil
-import signal
 import sys
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from enum import IntEnum, StrEnum, unique
 from typing import Any
 
@@ -16,9 +12,6 @@ from reporter import PROGRAM_NAME
 from reporter.model.states import State
 from reporter.process.log_format import one_line
 from reporter.settings import Arguments
-from reporter.settings.errors import ConfigurationError
-from reporter.status.source import StatusQueryFailed
-from reporter.status.waiting import Outcome
 
 
 @unique
@@ -43,13 +36,6 @@ BY_STATE = {
     State.UNKNOWN: ExitCode.UNKNOWN,
     State.TERMINATING: ExitCode.GONE,
     State.NOT_FOUND: ExitCode.GONE,
-}
-BY_OUTCOME = {
-    Outcome.MET: ExitCode.MET,
-    Outcome.NO_ANSWER: ExitCode.NO_ANSWER,
-    Outcome.TIMED_OUT: ExitCode.IN_PROGRESS,
-    Outcome.FAILED: ExitCode.FAILED,
-    Outcome.ENDING: ExitCode.GONE,
 }
 
 
@@ -79,7 +65,7 @@ class Terminal:
         plain = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
         self.colour = sys.stdout.isatty() and not plain
         # As programs that print columns do: the variable COLUMNS, else what the terminal says.
-        self.width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        self.width = _columns() if sys.stdout.isatty() else None
         self._shows_progress = sys.stderr.isatty() and environ.get("TERM") != "dumb"
         self._in_progress = False
         self._noted: set[str] = set()
@@ -137,6 +123,12 @@ class Terminal:
             print(CLEAR_LINE, end="", file=sys.stderr, flush=True)
 
 
+def _columns() -> int:
+    import shutil  # noqa: PLC0415  it has archives too, which take longer than many a command
+
+    return shutil.get_terminal_size().columns
+
+
 # --------------------------------------------------------------------
 # The formats of ``--output``, and the two for programs.
 
@@ -157,6 +149,14 @@ class Format(StrEnum):
     JUNIT = "junit"
 
 
+@unique
+class ListFormat(StrEnum):
+    """The values of ``--output`` of ``silence list``."""
+
+    TABLE = Format.TABLE
+    JSON = Format.JSON
+
+
 def to_json(raw: Any) -> str:
     """Return indented JSON. What a terminal would interpret is escaped, as JSON allows."""
     text = json.dumps(raw, indent=2, ensure_ascii=False)
@@ -173,55 +173,3 @@ def to_yaml(raw: Any) -> str:
     """
     text: str = yaml.safe_dump(raw, sort_keys=False, allow_unicode=False, width=10_000)
     return text.rstrip("\n")
-
-
-# --------------------------------------------------------------------
-# Run a command that asks for the status.
-
-
-ENDED_BY_SIGNAL = 128
-"""Shells report a process that a signal ended with this number and that of the signal."""
-
-
-def run_asking(
-    command: Coroutine[Any, Any, int], terminal: Terminal, *, stays: bool = False
-) -> int:
-    """
-    Run it, and print why there was no answer. *stays*: it runs until a change or a signal.
-
-    What has to be corrected before anything can be asked ends as a refused command line does: asking
-    again is no use.
-    """
-    # Warnings of the client are for a process that stays; here they are notes of the answer.
-    logging.basicConfig(level=logging.ERROR)
-    received: list[signal.Signals] = []
-    try:
-        return asyncio.run(_run_until_signal(command, received) if stays else command)
-    except ConfigurationError as err:
-        terminal.error(str(err))
-        return ExitCode.USAGE
-    except StatusQueryFailed as err:
-        terminal.error(str(err))
-        return ExitCode.NO_ANSWER
-    except asyncio.CancelledError:
-        if not received:
-            raise
-        return ENDED_BY_SIGNAL + received[0]
-
-
-async def _run_until_signal(
-    command: Coroutine[Any, Any, int], received: list[signal.Signals]
-) -> int:
-    """
-    End the tasks of a command in order. KeyboardInterrupt would be raised in any one of them.
-    """
-    task, loop = asyncio.current_task(), asyncio.get_running_loop()
-
-    def stop(number: signal.Signals) -> None:
-        received.append(number)
-        if task is not None:
-            task.cancel()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop, number)
-    return await command

@@ -1,15 +1,12 @@
 """The declaration of a command, the list of all, and the flags that several have."""
 
-import gc
-import os
-import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import StrEnum
 from importlib import import_module
 
 from msgspec import Struct
 
+from reporter.process.imports import uncollected_imports
 from reporter.settings import FLAGS, Arguments, Flag, SettingsError, TakenBy, parse_arguments
 from reporter.settings.parsers import (
     choice_parser,
@@ -98,47 +95,6 @@ def all_commands() -> Mapping[str, Command]:
     It takes a second; a process that runs one command uses *find_command*.
     """
     return {name: find_command(name) for name in COMMANDS}
-
-
-@contextmanager
-def uncollected_imports() -> Iterator[None]:
-    """
-    Import without the garbage collector, and exempt what is imported from its later runs.
-
-    Modules stay, but it would walk those that are there some 300 times while the others are imported.
-    """
-    gc.disable()
-    before = len(sys.modules)
-    try:
-        with _without_authorities():
-            yield
-    finally:
-        gc.enable()
-        if len(sys.modules) > before:
-            gc.freeze()
-
-
-AUTHORITIES = "SSL_CERT_FILE"
-"""The variable by which OpenSSL finds the authorities of the system (SSL_CTX_load_verify_locations(3))."""
-
-
-@contextmanager
-def _without_authorities() -> Iterator[None]:
-    """
-    Hide the authorities of the system, which aiohttp reads as it is imported: 40 ms and some MiB.
-
-    Its own context then trusts none of that file. Whatever connects over https has a context of its own
-    (`verifying_context`), which reads them when it is made.
-    """
-    given = os.environ.get(AUTHORITIES)
-    os.environ[AUTHORITIES] = os.devnull
-    try:
-        yield
-    finally:
-        if given is None:
-            del os.environ[AUTHORITIES]
-        else:
-            os.environ[AUTHORITIES] = given
 
 
 # --------------------------------------------------------------------

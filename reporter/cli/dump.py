@@ -2,20 +2,21 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 
 from reporter import PROGRAM_NAME
 from reporter.cli import command
-from reporter.cli.asking import ExitCode, Terminal, run_asking
+from reporter.cli.asking import ExitCode, Terminal
+from reporter.cli.cluster_sources import ClusterOpener
+from reporter.cli.event_loop import run_asking
 from reporter.cli.processes import program_version
-from reporter.cli.source_arguments import CLUSTER, KUBECONFIG, parse_target
-from reporter.cli.sources import SourceOpener, describe_files
+from reporter.cli.reporter_flags import describe_files
+from reporter.cli.source_arguments import KUBECONFIG, parse_target
 from reporter.kube.errors import KubeError
 from reporter.kube.stack_dump import DumpedKind, render_begin
 from reporter.settings import Arguments, Flag, SettingsError
 from reporter.status.dump_writer import DumpWriter
+from reporter.status.observations import describe_only_in
 from reporter.status.one_shot import cannot_read_after
-from reporter.status.one_shot_cluster import describe_only_in
 from reporter.status.source import Target
 
 
@@ -24,12 +25,11 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     if target.name:
         raise SettingsError("", f"{target}: a dump is of a whole namespace; leave the name out")
     terminal = Terminal(environ, arguments)
-    of_cluster = replace(arguments, values={**arguments.values, "from": CLUSTER})
-    opener = SourceOpener(of_cluster, target, environ, terminal)
+    opener = ClusterOpener(arguments, target, environ, terminal)
     return run_asking(_dump(opener, target, terminal), terminal)
 
 
-async def _dump(opener: SourceOpener, target: Target, terminal: Terminal) -> int:
+async def _dump(opener: ClusterOpener, target: Target, terminal: Terminal) -> int:
     out = sys.stdout.buffer
     try:
         async with opener.connected() as (api, _, clock):

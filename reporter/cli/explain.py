@@ -2,26 +2,19 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec import UNSET
-
 from reporter import PROGRAM_NAME
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.overlay import shipped_packs
-from reporter.catalogue.published_reasons import read_entries
 from reporter.cli import command
-from reporter.cli.asking import ExitCode, Terminal, run_asking
+from reporter.cli.asking import ExitCode, Terminal
 from reporter.cli.configuration import load_configuration
 from reporter.cli.source_arguments import parse_target
 from reporter.cli.sources import SourceOpener
 from reporter.model.enums import Reason
 from reporter.model.suggest import find_similar
+from reporter.process.imports import uncollected_imports
 from reporter.settings import Arguments, SettingsError
-from reporter.status.detail_table import (
-    field,
-    render_availability,
-    render_blocking,
-    render_suppressed,
-)
+from reporter.status import detail_table
 from reporter.status.entry_table import EntryText
 from reporter.status.source import StatusAnswer, Target
 from reporter.status.summary import Summary, describe_missing, summarize
@@ -39,6 +32,9 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     if reason is not None:
         print("\n".join(texts.render(reason)))
         return ExitCode.MET
+    with uncollected_imports():
+        from reporter.cli.event_loop import run_asking  # noqa: PLC0415  a reason needs none
+
     target = parse_target(arguments.names, arguments.values["namespace"])
     terminal = Terminal(environ, arguments)
     return run_asking(_explain(arguments, target, texts, terminal, environ), terminal)
@@ -54,6 +50,8 @@ def find_reason(names: Sequence[str], reasons: Sequence[str]) -> Reason | None:
         return Reason(by_lower[name.lower()])
     if name == name.lower() or "/" in name:
         return None
+    from reporter.catalogue.published_reasons import read_entries  # noqa: PLC0415
+
     for pack in shipped_packs(default_folder()):
         if name in {entry.reason for entry in read_entries(default_folder(), [pack])}:
             raise SettingsError("", f"{name} is a reason of the pack {pack}; add --packs={pack}")
@@ -72,11 +70,7 @@ def load_texts(
     one that is refused.
     """
     settings, catalogue = load_configuration(arguments.run_flags, environ)
-    entries = read_entries(default_folder(), settings.packs, settings.catalogue_overlay)
-    meanings = {each.reason: str(each.meaning) for each in entries if each.meaning is not UNSET}
-    runbooks = {each.reason: each.runbook for each in entries if each.runbook is not UNSET}
-    texts = EntryText(catalogue, meanings, runbooks, grace=settings.startup_grace)
-    return texts, tuple(catalogue.entries)
+    return EntryText(catalogue, grace=settings.startup_grace), tuple(catalogue.entries)
 
 
 async def _explain(
@@ -104,18 +98,18 @@ async def _explain(
 def _lines(
     answer: StatusAnswer, target: Target, summary: Summary, texts: EntryText
 ) -> Iterator[str]:
-    yield field("Subject", str(target))
-    yield field("State", summary.state.word)
+    yield detail_table.field("Subject", str(target))
+    yield detail_table.field("State", summary.state.word)
     blocking = summary.blocking
     if target.namespace:
-        yield from render_availability(
+        yield from detail_table.render_availability(
             summary.available, summary.not_available, summary.answered_seconds, blocking=blocking
         )
     if blocking is None:
         yield from _lines_without_blocking(summary, texts)
         return
-    yield from render_blocking(blocking, with_chain=False)
-    yield from render_suppressed(summary.suppressed)
+    yield from detail_table.render_blocking(blocking, with_chain=False)
+    yield from detail_table.render_suppressed(summary.suppressed)
     if not blocking.reason:
         return
     if blocking.via:

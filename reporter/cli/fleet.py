@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 
-from reporter.cli.asking import Format, Terminal, run_asking, to_json, to_yaml
+from reporter.cli.asking import Format, Terminal, to_json, to_yaml
+from reporter.cli.cluster_sources import ClusterAccess, find_pods_of_one
 from reporter.cli.configuration import load_configuration
+from reporter.cli.event_loop import run_asking
+from reporter.cli.reporter_flags import READS_ALONE
 from reporter.cli.source_arguments import SourceFlag, parse_source_flag
-from reporter.cli.sources import READS_ALONE, ClusterAccess, find_pods_of_one
 from reporter.cli.status_output import ChangePrinter, Question, show_answers
 from reporter.kube.client import RestClient
 from reporter.model.fleet_status import FleetDocument
@@ -41,9 +43,10 @@ def run_fleet_status(
     question = Question(
         opener.open,
         lambda source, after: source.ask(cluster, after=after),
+        printer.print,
         lambda answer: answer.worst(cluster),
     )
-    shown = show_answers(question, printer, arguments, terminal)
+    shown = show_answers(question, arguments, terminal)
     return run_asking(shown, terminal, stays=arguments.is_set("watch"))
 
 
@@ -125,10 +128,8 @@ class _Printer:
             self._changes.print_text("\n".join(self._lines(document, answer.raw)), answer.raw)
 
     def _print_table(self, document: FleetDocument) -> None:
-        rows, is_first = (
-            [*fleet_table.fleet_rows(document, wide=self._wide)],
-            self._changes.is_first,
-        )
+        rows = [*fleet_table.fleet_rows(document, wide=self._wide)]
+        is_first = self._changes.is_first
         self._changes.print_rows(rows)
         if is_first and not rows:
             self._terminal.note("the hub answers for no cluster")

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 import msgspec
 
 from reporter.cli.asking import ExitCode, Format, Terminal, to_json, to_yaml
+from reporter.cli.cluster_sources import ClusterOpener
 from reporter.cli.source_arguments import SourceKind, parse_source_flag
-from reporter.cli.sources import SourceOpener
 from reporter.history.history import PastEpisode, group_episodes, select_episodes
 from reporter.model.enums import Layer
 from reporter.settings import Arguments, SettingsError
@@ -43,7 +43,7 @@ class HistoryReading:
         self._since = parse_since(arguments)
         self._target, self._form, self._terminal = target, form, terminal
         self._with_head = not arguments.is_set("no-headers")
-        self._opener = SourceOpener(arguments, target, environ, terminal)
+        self._opener = ClusterOpener(arguments, target, environ, terminal)
 
     async def run(self) -> int:
         """

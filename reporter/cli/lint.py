@@ -1,6 +1,5 @@
 """The command ``lint``."""
 
-import asyncio
 import json
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -13,28 +12,24 @@ from msgspec.structs import replace
 from reporter import PROGRAM_NAME
 from reporter.catalogue.entries import Catalogue, ProbeSpec
 from reporter.catalogue.loader import default_folder, load_catalogue
-from reporter.catalogue.overlay import find_packs, shipped_packs
+from reporter.catalogue.overlay import shipped_packs
 from reporter.catalogue.parsed_entries import entry_sources
 from reporter.catalogue.problems import CatalogueError, Problem
 from reporter.catalogue.yaml_nodes import Fields, Items, YamlNode, compose, to_plain
 from reporter.cel.crd_fields import CrdFields, read_crds
+from reporter.cel.preparation import prepare_entries
 from reporter.cel.probe import PROBE as CEL_PROBE
-from reporter.cel.probe import prepare_entries
 from reporter.cli import command
 from reporter.cli.authoring import EXIT_DIFFERENT, EXIT_PASSED, HINT, PACKS
 from reporter.cli.story_tests import ResultFormat, as_json, count, problem_cases
 from reporter.evaluation.registry import SPECS
+from reporter.process.imports import uncollected_imports
 from reporter.settings import FLAG_NAMES, Arguments, Flag, SettingsError, load_settings
 from reporter.settings.errors import ConfigurationError
 from reporter.status.junit import JUnitCase, render_junit
 from reporter.stories.catalogues import StoryCatalogues
 from reporter.stories.checks import check_story
-from reporter.stories.files import (
-    declared_kinds,
-    find_files,
-    kinds_of_packs,
-    read_readable,
-)
+from reporter.stories.files import declared_kinds, find_files, read_readable, roots_of_packs
 
 
 def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
@@ -46,7 +41,8 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     composed = {file: compose(file, problems) for file in files}
     roots = {file: root for file, root in composed.items() if root is not None}
     packs = arguments.value("packs")
-    crds = _read_crds(arguments, environ, {*_declared(roots.values()), *_declared_by(packs)})
+    declared = {*_declared([*roots.values(), *roots_of_packs(packs)])}
+    crds = _read_crds(arguments, environ, declared)
     found = {*problems, *_check_all(roots, packs, _specs(crds))}
     if not any(map(_is_shipped, files)):
         # What a pack reads, and another version of its stack lacks, is not for who writes an overlay.
@@ -93,13 +89,16 @@ def _read_crds(
         return CrdFields()
     given = f"--{CRDS.name}={place}"
     if place == CLUSTER_CRDS:
+        import asyncio  # noqa: PLC0415  files need none
+
         found = read_crds(asyncio.run(_get_crds(arguments, environ, declared)))
     else:
         found = read_crds(_documents(place, given))
         if not found.schemas:
             raise SettingsError(given, "has no CustomResourceDefinition")
     for name in sorted(declared - found.schemas.keys()):
-        _note(f"fields of {name} are not checked: {given} has no CRD of it")
+        why = f"fields of {name} are not checked: {given} has no CRD of it"
+        print(f"{PROGRAM_NAME}: {why}", file=sys.stderr)
     return found
 
 
@@ -119,10 +118,11 @@ async def _get_crds(
     arguments: Arguments, environ: Mapping[str, str], names: Collection[str]
 ) -> list[Any]:
     """Return the CRDs of these names in the cluster. Raises SettingsError."""
-    from reporter.cli.sources import ClusterAccess  # noqa: PLC0415
-    from reporter.kube.crds import get_crds  # noqa: PLC0415
-    from reporter.kube.errors import KubeError  # noqa: PLC0415
-    from reporter.process.clock import Clock  # noqa: PLC0415
+    with uncollected_imports():
+        from reporter.cli.cluster_sources import ClusterAccess  # noqa: PLC0415
+        from reporter.kube.discovery import get_crds  # noqa: PLC0415
+        from reporter.kube.errors import KubeError  # noqa: PLC0415
+        from reporter.process.clock import Clock  # noqa: PLC0415
 
     try:
         access = ClusterAccess(arguments, environ, Clock())
@@ -144,16 +144,6 @@ def _declared(roots: Iterable[YamlNode]) -> Iterator[str]:
                 yield f"{kind['resource']}.{kind['group']}"
 
 
-def _declared_by(packs: Sequence[str]) -> Iterator[str]:
-    folders = (pack.folder for pack in find_packs(default_folder(), packs, []))
-    roots = (compose(file, []) for folder in folders for file in sorted(folder.glob("*.yaml")))
-    return _declared(root for root in roots if root is not None)
-
-
-def _note(text: str) -> None:
-    print(f"{PROGRAM_NAME}: {text}", file=sys.stderr)
-
-
 # --------------------------------------------------------------------
 # Check the files.
 
@@ -162,9 +152,8 @@ def _check_all(
     roots: Mapping[Path, YamlNode], packs: Sequence[str], specs: Mapping[str, ProbeSpec]
 ) -> Iterator[Problem]:
     # A story may be about kinds that the overlay or the pack beside it declares.
-    kinds = kinds_of_packs(packs).union(
-        kind for root in roots.values() for kind in declared_kinds(root)
-    )
+    declaring = (*roots.values(), *roots_of_packs(packs))
+    kinds = frozenset(kind for root in declaring for kind in declared_kinds(root))
     catalogues = _catalogues(roots, packs)
     folders: set[Path] = set()
     for file, root in roots.items():

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 
 from reporter import PROGRAM_NAME
-from reporter.cli.command import HUB_FLAGS, RUN_FLAGS, Command, uncollected_imports
+from reporter.cli.command import HUB_FLAGS, RUN_FLAGS, Command
+from reporter.process.imports import uncollected_imports
 from reporter.settings import Arguments
 
 
@@ -26,7 +26,7 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
 
 def _run_hub(arguments: Arguments, environ: Mapping[str, str]) -> int:
     with uncollected_imports():
-        from reporter.cli.configuration import load_hub_settings  # noqa: PLC0415
+        from reporter.cli.hub_configuration import load_hub_settings  # noqa: PLC0415
 
     settings = load_hub_settings(arguments.run_flags, environ)
     with uncollected_imports():
@@ -37,6 +37,8 @@ def _run_hub(arguments: Arguments, environ: Mapping[str, str]) -> int:
 
 def program_version() -> str:
     """Return the version of the program, or that it is run from its sources."""
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415
+
     try:
         return version(PROGRAM_NAME)
     except PackageNotFoundError:

@@ -203,13 +203,10 @@ def _cases(cluster: ClusterAnswer, target: Target) -> Iterator[JUnitCase]:
             is_target = name == str(target)
             failure = _failure(subject, is_target=is_target)
             yield JUnitCase(name, cluster.name, failure=failure)
-        for layer in _unlisted(cluster.answer.document):
-            yield JUnitCase(f"layer {layer[0]}", cluster.name, failure=layer[1])
-
-
-def _unlisted(document: StatusDocument) -> Iterator[tuple[str, str]]:
-    for each in document.cluster.unlisted_layers if document.cluster is not None else ():
-        yield each.layer, f"{each.state.word}: {each.why}"
+        whole = cluster.answer.document.cluster
+        for layer in whole.unlisted_layers if whole is not None else ():
+            why = f"{layer.state.word}: {layer.why}"
+            yield JUnitCase(f"layer {layer.layer}", cluster.name, failure=why)
 
 
 def _failure(subject: AnySubject, *, is_target: bool) -> str:

@@ -9,24 +9,17 @@ from msgspec.structs import replace
 
 from reporter import PROGRAM_NAME
 from reporter.cli import command
-from reporter.cli.asking import ExitCode, Terminal, run_asking
+from reporter.cli.asking import ExitCode, ListFormat, Terminal
 from reporter.cli.configuration import load_configuration
-from reporter.cli.silence_changes import (
-    annotations,
-    apply_to_file,
-    apply_to_object,
-    file_entry,
-    run_expire,
-)
-from reporter.cli.silence_list import ListFormat, run_list
+from reporter.cli.silence_manifests import annotations, file_entry
 from reporter.cli.source_arguments import parse_target
-from reporter.cli.sources import ClusterAccess
 from reporter.evaluation.silencing import check_silence, parse_until
 from reporter.model.enums import Layer
 from reporter.model.silences import SilenceState, SilenceText
 from reporter.model.subjects import Subject, is_qualified
 from reporter.model.times import DURATION_PATTERN, format_time, parse_units
 from reporter.process.clock import Clock
+from reporter.process.imports import uncollected_imports
 from reporter.settings import Arguments, Flag, SettingsError
 from reporter.snapshot.subjects import Subjects
 from reporter.status.source import Target
@@ -43,9 +36,15 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     word = arguments.names[0] if arguments.names and not arguments.values["until"] else ""
     if word == LIST:
         _refuse(arguments, WRITES, word)
+        with uncollected_imports():
+            from reporter.cli.silence_list import run_list  # noqa: PLC0415
+
         return run_list(arguments, arguments.names[1:], environ)
     if word == EXPIRE:
         _refuse(arguments, (*WRITES, "output", "from"), word)
+        with uncollected_imports():
+            from reporter.cli.silence_changes import run_expire  # noqa: PLC0415
+
         return run_expire(arguments, arguments.names[1:], environ)
     _refuse(arguments, ("output", "from"), "a silence that is written")
     return _run_silence(arguments, environ)
@@ -64,7 +63,7 @@ def _run_silence(arguments: Arguments, environ: Mapping[str, str]) -> int:
         raise SettingsError("", "name what to silence: NS, NS/SET or cluster, then the reasons")
     target = parse_target(names[:1], arguments.values["namespace"])
     settings, catalogue = load_configuration(arguments.run_flags, environ)
-    now, terminal = Clock().now(), Terminal(environ)
+    now, terminal = Clock().now(), Terminal(environ, arguments)
     text = _written(arguments, target, names[1], now=now)
     subject = Subject(_layer_of(target), target.namespace, target.name)
     found = check_silence(text, catalogue, Subjects(frozenset({subject})), idle=(), now=now)
@@ -77,9 +76,13 @@ def _run_silence(arguments: Arguments, environ: Mapping[str, str]) -> int:
     )
     is_for_file = _is_for_file(arguments, target)
     if arguments.is_set("apply"):
-        access = ClusterAccess(arguments, environ, Clock())
-        apply = apply_to_file if is_for_file else apply_to_object
-        return run_asking(apply(arguments, text, settings, terminal, access), terminal)
+        with uncollected_imports():
+            from reporter.cli.event_loop import run_asking  # noqa: PLC0415
+            from reporter.cli.silence_changes import SilenceWriter  # noqa: PLC0415
+
+        writer = SilenceWriter(arguments, settings, terminal, environ)
+        apply = writer.apply_to_file if is_for_file else writer.apply_to_object
+        return run_asking(apply(text), terminal)
     manifest = {"silences": [file_entry(text)]} if is_for_file else annotations(text)
     terminal.print(yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True).rstrip())
     return ExitCode.MET
@@ -205,10 +208,8 @@ expire takes a silence back. See docs/silences.md.""",
             default="cluster",
         ),
         command.NAMESPACE,
-        command.REPORTER_NAMESPACE,
-        command.CONTEXT,
-        command.AS,
-        command.REQUEST_TIMEOUT,
+        command.QUIET,
+        *command.ACCESS,
     ),
     settings=command.EVALUATION_FLAGS,
     notes="""\

@@ -2,13 +2,15 @@
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any
 
 from reporter.catalogue.silence_edit import with_silence, without_silences
-from reporter.cli.asking import ExitCode, Terminal, run_asking
+from reporter.catalogue.silence_file import SILENCE_FILE
+from reporter.cli.asking import ExitCode, Terminal
+from reporter.cli.cluster_sources import ClusterAccess, find_pods_of_one
 from reporter.cli.configuration import load_configuration
+from reporter.cli.event_loop import run_asking
+from reporter.cli.silence_manifests import file_entry, silence_fields
 from reporter.cli.source_arguments import parse_target
-from reporter.cli.sources import ClusterAccess, find_pods_of_one
 from reporter.kinds.core import NAMESPACES
 from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.kinds.resource_kind import SILENCE_PREFIX
@@ -26,7 +28,7 @@ from reporter.model.subjects import is_qualified
 from reporter.process.clock import Clock
 from reporter.settings import Arguments, Settings, SettingsError
 from reporter.status import pods_source
-from reporter.status.mounted_silences import SILENCE_FILE, parse_mounted, read_mounted
+from reporter.status.mounted_silences import parse_mounted, read_mounted
 from reporter.status.source import StatusQueryFailed, Target
 
 
@@ -34,104 +36,174 @@ HELM = "Helm"
 """The tool that a ConfigMap of the chart names as its manager."""
 
 
-# --------------------------------------------------------------------
-# Render a silence.
+class NoSilenceFile(StatusQueryFailed):
+    """The error for a cluster whose reporter has no file of silences, so that no silence is in one."""
 
 
-def _fields(text: SilenceText) -> dict[str, str]:
-    """Return the silence as annotations, by what follows the prefix."""
-    fields = {
-        "until": text.until,
-        "reasons": ",".join(text.reasons),
-        "why": text.why,
-        "by": text.by,
-    }
-    return {name: value for name, value in fields.items() if value}
+class SilenceStays(StatusQueryFailed):
+    """The error for a silence that was found and could not be ended."""
 
 
-def annotations(text: SilenceText) -> dict[str, Any]:
-    """Return the silence as a manifest: a Namespace or an InferenceSet with its annotations alone."""
-    values = {SILENCE_PREFIX + name: value for name, value in _fields(text).items()}
-    kind = INFERENCE_SETS if text.inferenceset else NAMESPACES
-    place = {"namespace": text.namespace} if text.inferenceset else {}
-    return {
-        "apiVersion": "/".join(filter(None, (kind.group, kind.versions[0]))),
-        "kind": kind.kind,
-        "metadata": {
-            **place,
-            "name": text.inferenceset or text.namespace,
-            "annotations": values,
-        },
-    }
+class SilenceWriter:
+    """Writes silences, and takes them back, in the cluster that a command line names."""
 
+    def __init__(
+        self,
+        arguments: Arguments,
+        settings: Settings,
+        terminal: Terminal,
+        environ: Mapping[str, str],
+    ) -> None:
+        self._arguments, self._settings, self._terminal = arguments, settings, terminal
+        self._access = ClusterAccess(arguments, environ, Clock())
 
-def file_entry(text: SilenceText) -> dict[str, Any]:
-    """Return the silence as an entry of the file of silences; empty keys are left out."""
-    place = {"namespace": text.namespace, "inferenceset": text.inferenceset}
-    entry = {**place, **_fields(text), "reasons": list(text.reasons)}
-    return {name: value for name, value in entry.items() if value}
-
-
-# --------------------------------------------------------------------
-# Write it.
-
-
-@asynccontextmanager
-async def _connected(access: ClusterAccess, settings: Settings) -> AsyncIterator[RestClient]:
-    api = await access.connect(settings)
-    try:
-        yield api
-    except KubeError as err:
-        raise StatusQueryFailed(str(err)) from err
-    finally:
-        await api.close()
-
-
-async def apply_to_object(
-    arguments: Arguments,
-    text: SilenceText,
-    settings: Settings,
-    terminal: Terminal,
-    access: ClusterAccess,
-) -> int:
-    """Annotate the namespace or InferenceSet. Raises StatusQueryFailed."""
-    async with _connected(access, settings) as api:
-        found = await _read_object(api, Target(text.namespace, text.inferenceset))
-        refusal = _why_refused(found, replace=arguments.is_set("replace"))
-        if refusal:
-            terminal.error(f"{_object_name(text)} {refusal}")
-            return ExitCode.NO_ANSWER
-        await silence_object(api, found, _fields(text))
-    if found.annotations:
-        terminal.print(f"{_object_name(text)}: silence ended: {_describe(found.annotations)}")
-    reasons = ", ".join(text.reasons)
-    terminal.print(f"{_object_name(text)} silenced: {reasons} until {text.until}")
-    return ExitCode.MET
-
-
-async def apply_to_file(
-    arguments: Arguments,
-    text: SilenceText,
-    settings: Settings,
-    terminal: Terminal,
-    access: ClusterAccess,
-) -> int:
-    """Add the silence to the ConfigMap that the reporter mounts. Raises StatusQueryFailed."""
-    async with _connected(access, settings) as api:
+    @asynccontextmanager
+    async def _connected(self) -> AsyncIterator[RestClient]:
+        api = await self._access.connect(self._settings)
         try:
-            found, file = await _find_file(api, arguments)
-            subject = Target(text.namespace, text.inferenceset)
-            replaced = _places(file, subject) if arguments.is_set("replace") else []
-            kept = without_silences(found.text, replaced)
-            await _write_file(api, found, with_silence(kept, file_entry(text)))
-        except StatusQueryFailed as err:
-            raise StatusQueryFailed(f"{err}; without --apply the entry is printed for it") from err
-    _say_ended(terminal, found, file, replaced)
-    scope = "/".join(filter(None, (text.namespace, text.inferenceset))) or "cluster"
-    reasons = ", ".join(text.reasons)
-    terminal.print(f"{found} changed: {scope} silenced: {reasons} until {text.until}")
-    terminal.note("the reporter reads it once the kubelet has brought it into its pods")
-    return ExitCode.MET
+            yield api
+        except KubeError as err:
+            raise StatusQueryFailed(str(err)) from err
+        finally:
+            await api.close()
+
+    async def apply_to_object(self, text: SilenceText) -> int:
+        """Annotate the namespace or InferenceSet. Raises StatusQueryFailed."""
+        async with self._connected() as api:
+            found = await _read_object(api, Target(text.namespace, text.inferenceset))
+            refusal = _why_refused(found, replace=self._arguments.is_set("replace"))
+            if refusal:
+                self._terminal.error(f"{_object_name(text)} {refusal}")
+                return ExitCode.NO_ANSWER
+            await silence_object(api, found, silence_fields(text))
+        name, reasons = _object_name(text), ", ".join(text.reasons)
+        if found.annotations:
+            self._terminal.print(f"{name}: silence ended: {_describe(found.annotations)}")
+        self._terminal.print(f"{name} silenced: {reasons} until {text.until}")
+        return ExitCode.MET
+
+    async def apply_to_file(self, text: SilenceText) -> int:
+        """Add the silence to the ConfigMap that the reporter mounts. Raises StatusQueryFailed."""
+        async with self._connected() as api:
+            try:
+                found, file = await self._find_file(api)
+                subject = Target(text.namespace, text.inferenceset)
+                replaced = _places(file, subject) if self._arguments.is_set("replace") else []
+                kept = without_silences(found.text, replaced)
+                await _write_file(api, found, with_silence(kept, file_entry(text)))
+            except StatusQueryFailed as err:
+                raise StatusQueryFailed(
+                    f"{err}; without --apply the entry is printed for it"
+                ) from err
+        self._say_ended(found, file, replaced)
+        scope = "/".join(filter(None, (text.namespace, text.inferenceset))) or "cluster"
+        reasons = ", ".join(text.reasons)
+        self._terminal.print(f"{found} changed: {scope} silenced: {reasons} until {text.until}")
+        self._terminal.note("the reporter reads it once the kubelet has brought it into its pods")
+        return ExitCode.MET
+
+    async def expire(self, target: Target, reasons: frozenset[str]) -> int:
+        """End the silences of a subject: all, or those of these reasons alone. Raises StatusQueryFailed."""
+        failed: list[Exception] = []
+        ended = 0
+        async with self._connected() as api:
+            if not target.is_cluster and not is_qualified(target.name):
+                try:
+                    ended += await self._expire_object(api, target, reasons)
+                except (StatusQueryFailed, KubeError) as err:
+                    self._terminal.error(str(err))
+                    failed.append(err)
+            try:
+                ended += await self._expire_in_file(api, target, reasons)
+            except NoSilenceFile:
+                pass
+            except (StatusQueryFailed, KubeError) as err:
+                self._terminal.error(f"nothing was ended in the file of silences: {err}")
+                failed.append(err)
+        if not ended and not failed:
+            which = f" of {', '.join(sorted(reasons))} alone" if reasons else ""
+            self._terminal.error(f"{target} has no silence{which}")
+        is_done = ended and not any(isinstance(each, SilenceStays) for each in failed)
+        return ExitCode.MET if is_done else ExitCode.NO_ANSWER
+
+    async def _expire_object(
+        self, api: RestClient, target: Target, reasons: frozenset[str]
+    ) -> int:
+        found = await _read_object(api, target)
+        fields: Mapping[str, str] = {**found.labels, **found.annotations}
+        if not fields or not _is_of(reasons, _reasons(fields.get("reasons", ""))):
+            return 0
+        with _ending():
+            await end_silence(api, found)
+        kind = INFERENCE_SETS if target.name else NAMESPACES
+        self._terminal.print(f"{kind.kind} {target}: silence ended: {_describe(fields)}")
+        return 1
+
+    async def _expire_in_file(
+        self, api: RestClient, target: Target, reasons: frozenset[str]
+    ) -> int:
+        found, file = await self._find_file(api)
+        places = [p for p in _places(file, target) if _is_of(reasons, file.silences[p].reasons)]
+        if not places:
+            return 0
+        with _ending():
+            await _write_file(api, found, without_silences(found.text, places))
+        self._say_ended(found, file, places)
+        return len(places)
+
+    async def _find_file(self, api: RestClient) -> tuple[ConfigMapText, SilenceFile]:
+        """
+        Return the text of the ConfigMap that the reporter mounts, and the silences in it.
+
+        Raises NoSilenceFile without one, StatusQueryFailed for a file that cannot be read or changed, and KubeError.
+        """
+        pods = await find_pods_of_one(api, self._arguments, pods_source.REPORTER)
+        if not pods:
+            raise NoSilenceFile(f"no pod has the label {pods_source.SELECTOR}")
+        pod = pods[0]
+        if SILENCE_FILE not in pod.flags:
+            raise NoSilenceFile(
+                f"the reporter in pod {pod} has no file of silences: give it --silence-file in a"
+                " ConfigMap, as the chart does"
+            )
+        found = await read_mounted(api, pod)
+        if found is None:
+            raise StatusQueryFailed(f"the file of silences of pod {pod} is in no ConfigMap")
+        file = parse_mounted(found)
+        if file.problem:
+            raise StatusQueryFailed(
+                f"{found} cannot be read, so it silences nothing: {file.problem}"
+            )
+        return found, file
+
+    def _say_ended(self, found: ConfigMapText, file: SilenceFile, places: Sequence[int]) -> None:
+        for place in places:
+            ended = _describe(silence_fields(file.silences[place]))
+            self._terminal.print(f"{found}: silence ended: {ended}")
+
+
+def run_expire(arguments: Arguments, names: Sequence[str], environ: Mapping[str, str]) -> int:
+    """End the silences of a subject, or those of some reasons. Raises SettingsError."""
+    if not 0 < len(names) <= len(("subject", "reasons")):
+        raise SettingsError(
+            "", "name whose silences end: NS, NS/SET or cluster, and reasons or none"
+        )
+    target = parse_target(names[:1], arguments.values["namespace"])
+    named = names[1] if len(names) > 1 else ""
+    reasons = frozenset(filter(None, (each.strip() for each in named.split(","))))
+    settings, _ = load_configuration(arguments.run_flags, environ)
+    terminal = Terminal(environ, arguments)
+    writer = SilenceWriter(arguments, settings, terminal, environ)
+    return run_asking(writer.expire(target, reasons), terminal)
+
+
+@contextmanager
+def _ending() -> Iterator[None]:
+    """Raise SilenceStays for an error of the change that ends a silence."""
+    try:
+        yield
+    except (StatusQueryFailed, KubeError) as err:
+        raise SilenceStays(str(err)) from err
 
 
 async def _read_object(api: RestClient, target: Target) -> SilencedObject:
@@ -153,34 +225,6 @@ def _why_refused(found: SilencedObject, *, replace: bool) -> str:
         shown = ", ".join(f"{name} {value}" for name, value in sorted(found.annotations.items()))
         return f"has a silence already ({shown}); --replace ends that one"
     return ""
-
-
-class NoSilenceFile(StatusQueryFailed):
-    """The error for a cluster whose reporter has no file of silences, so that no silence is in one."""
-
-
-async def _find_file(api: RestClient, arguments: Arguments) -> tuple[ConfigMapText, SilenceFile]:
-    """
-    Return the text of the ConfigMap that the reporter mounts, and the silences in it.
-
-    Raises NoSilenceFile without one, StatusQueryFailed for a file that cannot be read or changed, and KubeError.
-    """
-    pods = await find_pods_of_one(api, arguments, pods_source.REPORTER)
-    if not pods:
-        raise NoSilenceFile(f"no pod has the label {pods_source.SELECTOR}")
-    pod = pods[0]
-    if SILENCE_FILE not in pod.flags:
-        raise NoSilenceFile(
-            f"the reporter in pod {pod} has no file of silences: name a ConfigMap under silences in the"
-            " values of the chart, which need not exist yet"
-        )
-    found = await read_mounted(api, pod)
-    if found is None:
-        raise StatusQueryFailed(f"the file of silences of pod {pod} is in no ConfigMap")
-    file = parse_mounted(found)
-    if file.problem:
-        raise StatusQueryFailed(f"{found} cannot be read, so it silences nothing: {file.problem}")
-    return found, file
 
 
 async def _write_file(api: RestClient, found: ConfigMapText, text: str) -> None:
@@ -207,109 +251,6 @@ def _places(file: SilenceFile, target: Target) -> list[int]:
     ]
 
 
-def _say_ended(
-    terminal: Terminal, found: ConfigMapText, file: SilenceFile, places: Sequence[int]
-) -> None:
-    for place in places:
-        terminal.print(f"{found}: silence ended: {_describe(_fields(file.silences[place]))}")
-
-
-# --------------------------------------------------------------------
-# Take it back.
-
-
-def run_expire(arguments: Arguments, names: Sequence[str], environ: Mapping[str, str]) -> int:
-    """End the silences of a subject, or those of some reasons. Raises SettingsError."""
-    if not 0 < len(names) <= len(("subject", "reasons")):
-        raise SettingsError(
-            "", "name whose silences end: NS, NS/SET or cluster, and reasons or none"
-        )
-    target = parse_target(names[:1], arguments.values["namespace"])
-    named = names[1] if len(names) > 1 else ""
-    reasons = frozenset(filter(None, (each.strip() for each in named.split(","))))
-    settings, _ = load_configuration(arguments.run_flags, environ)
-    terminal = Terminal(environ)
-    access = ClusterAccess(arguments, environ, Clock())
-    return run_asking(_expire(arguments, target, reasons, settings, terminal, access), terminal)
-
-
-async def _expire(
-    arguments: Arguments,
-    target: Target,
-    reasons: frozenset[str],
-    settings: Settings,
-    terminal: Terminal,
-    access: ClusterAccess,
-) -> int:
-    failed: list[Exception] = []
-    ended = 0
-    async with _connected(access, settings) as api:
-        if not target.is_cluster and not is_qualified(target.name):
-            try:
-                ended += await _expire_object(api, target, reasons, terminal)
-            except (StatusQueryFailed, KubeError) as err:
-                terminal.error(str(err))
-                failed.append(err)
-        try:
-            ended += await _expire_in_file(api, arguments, target, reasons, terminal)
-        except NoSilenceFile:
-            pass
-        except (StatusQueryFailed, KubeError) as err:
-            terminal.error(f"nothing was ended in the file of silences: {err}")
-            failed.append(err)
-    if not ended and not failed:
-        which = f" of {', '.join(sorted(reasons))} alone" if reasons else ""
-        terminal.error(f"{target} has no silence{which}")
-    is_done = ended and not any(isinstance(each, SilenceStays) for each in failed)
-    return ExitCode.MET if is_done else ExitCode.NO_ANSWER
-
-
-class SilenceStays(StatusQueryFailed):
-    """The error for a silence that was found and could not be ended."""
-
-
-@contextmanager
-def _ending() -> Iterator[None]:
-    """Raise SilenceStays for an error of the change that ends a silence."""
-    try:
-        yield
-    except (StatusQueryFailed, KubeError) as err:
-        raise SilenceStays(str(err)) from err
-
-
-async def _expire_object(
-    api: RestClient, target: Target, reasons: frozenset[str], terminal: Terminal
-) -> int:
-    found = await _read_object(api, target)
-    fields: Mapping[str, str] = {**found.labels, **found.annotations}
-    if not fields or not _is_of(reasons, _reasons(fields.get("reasons", ""))):
-        return 0
-    with _ending():
-        await end_silence(api, found)
-    kind = INFERENCE_SETS if target.name else NAMESPACES
-    terminal.print(f"{kind.kind} {target}: silence ended: {_describe(fields)}")
-    return 1
-
-
-async def _expire_in_file(
-    api: RestClient,
-    arguments: Arguments,
-    target: Target,
-    reasons: frozenset[str],
-    terminal: Terminal,
-) -> int:
-    found, file = await _find_file(api, arguments)
-    places = [
-        place for place in _places(file, target) if _is_of(reasons, file.silences[place].reasons)
-    ]
-    if not places:
-        return 0
-    with _ending():
-        await _write_file(api, found, without_silences(found.text, places))
-    _say_ended(terminal, found, file, places)
-    return len(places)
-
-
 def _is_of(wanted: frozenset[str], reasons: Sequence[str]) -> bool:
     """Return whether a silence is of the wanted reasons alone; of any, if none is named."""
     return not wanted or wanted.issuperset(reasons)
@@ -321,12 +262,5 @@ def _reasons(text: str) -> list[str]:
 
 def _describe(fields: Mapping[str, str]) -> str:
     """Return a silence in words: its reasons, its end, who wrote it and why."""
-    return " ".join(_words(fields))
-
-
-def _words(fields: Mapping[str, str]) -> Iterator[str]:
-    for word, name in (("", "reasons"), ("until", "until"), ("by", "by")):
-        if fields.get(name):
-            yield f"{word} {fields[name]}".strip()
-    if fields.get("why"):
-        yield f"({fields['why']})"
+    forms = {"reasons": "{}", "until": "until {}", "by": "by {}", "why": "({})"}
+    return " ".join(form.format(fields[name]) for name, form in forms.items() if fields.get(name))

@@ -1,26 +1,18 @@
 """``silence list``: who silences what, why and until when, and what that holds back now."""
 
 from collections.abc import Mapping, Sequence
-from enum import StrEnum, unique
 
-from reporter.cli.asking import ExitCode, Format, Terminal, run_asking, to_json
+from reporter.cli.asking import ExitCode, ListFormat, Terminal, to_json
+from reporter.cli.event_loop import run_asking
 from reporter.cli.source_arguments import CLUSTER, FILE, parse_target
 from reporter.cli.sources import SourceOpener
 from reporter.evaluation.evaluation import Evaluation
 from reporter.model.silences import SilenceState
 from reporter.settings import Arguments, SettingsError
-from reporter.status.one_shot import ClusterSource, DumpSource
+from reporter.status.one_shot import EvaluatingSource
 from reporter.status.silence_list import HEAD, as_json, listed_silences, rows
 from reporter.status.source import Target
 from reporter.status.table import TextTable
-
-
-@unique
-class ListFormat(StrEnum):
-    """The values of ``--output`` of list."""
-
-    TABLE = Format.TABLE
-    JSON = Format.JSON
 
 
 def run_list(arguments: Arguments, names: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -31,7 +23,7 @@ def run_list(arguments: Arguments, names: Sequence[str], environ: Mapping[str, s
         raise SettingsError(
             f"--from={place}", "must be cluster or file:PATH, as its own reading tells"
         )
-    terminal = Terminal(environ)
+    terminal = Terminal(environ, arguments)
     opener = SourceOpener(arguments, target, environ, terminal)
     return run_asking(_list(opener, target, arguments.value("output"), terminal), terminal)
 
@@ -39,7 +31,7 @@ def run_list(arguments: Arguments, names: Sequence[str], environ: Mapping[str, s
 async def _list(opener: SourceOpener, target: Target, form: ListFormat, terminal: Terminal) -> int:
     source = await opener.open()
     try:
-        assert isinstance(source, ClusterSource | DumpSource)  # noqa: S101  as --from was checked
+        assert isinstance(source, EvaluatingSource)  # noqa: S101  as --from was checked
         evaluation, notes = await source.evaluate(target)
     finally:
         await source.close()

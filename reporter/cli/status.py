@@ -9,25 +9,14 @@ from dataclasses import replace
 from enum import StrEnum, unique
 
 from reporter import PROGRAM_NAME
-from reporter.cli.asking import ExitCode, Format, Terminal, run_asking
+from reporter.cli import command
+from reporter.cli.asking import ExitCode, Format, Terminal
 from reporter.cli.asking_commands import PLUGIN_COMMANDS, PLUGIN_DEFAULT_COMMAND
-from reporter.cli.command import (
-    ACCESS,
-    AS,
-    AT,
-    EVALUATION_FLAGS,
-    FROM,
-    NAMESPACE,
-    QUIET,
-    REQUEST_TIMEOUT,
-    RUN_FLAGS_NOTE,
-    Command,
-    output,
-    switch,
-)
+from reporter.cli.event_loop import run_asking
 from reporter.cli.source_arguments import CLUSTER, FILE, KUBECONFIG, asks_hub, parse_target
 from reporter.cli.sources import SourceOpener
 from reporter.cli.status_output import Printer, Question, show_answers
+from reporter.process.imports import uncollected_imports
 from reporter.settings import Arguments, Flag, SettingsError
 from reporter.settings.arguments import REPEAT
 from reporter.settings.parsers import choice_parser, parse_any_duration
@@ -44,7 +33,8 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     form: Format = arguments.value("output")
     _refuse_combinations(arguments, form)
     if asks_hub(arguments):
-        from reporter.cli.fleet import run_fleet_status  # noqa: PLC0415
+        with uncollected_imports():
+            from reporter.cli.fleet import run_fleet_status  # noqa: PLC0415
 
         return run_fleet_status(arguments, form, Terminal(environ, arguments), environ)
     lists_sets = arguments.is_set("all-namespaces")
@@ -53,7 +43,8 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     target = parse_target(arguments.names, arguments.values["namespace"])
     terminal = Terminal(environ, arguments)
     if arguments.is_set("history"):
-        from reporter.cli.history import HistoryReading  # noqa: PLC0415
+        with uncollected_imports():
+            from reporter.cli.history import HistoryReading  # noqa: PLC0415
 
         history = HistoryReading(arguments, target, form, terminal, environ)
         return run_asking(history.run(), terminal)
@@ -69,17 +60,16 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     question = Question(
         opener.open,
         lambda source, after: source.ask(target, after=after),
+        printer.print,
         lambda answer: summarize(answer, target).worst,
     )
-    return run_asking(
-        show_answers(question, printer, arguments, terminal), terminal, stays=watches
-    )
+    return run_asking(show_answers(question, arguments, terminal), terminal, stays=watches)
 
 
 def _print_schema(arguments: Arguments) -> int:
     from reporter.model.fleet_status import FleetDocument  # noqa: PLC0415
+    from reporter.model.json_schema import render_schema  # noqa: PLC0415
     from reporter.model.status_document import StatusDocument  # noqa: PLC0415
-    from reporter.server.status_v1_schema import render_schema  # noqa: PLC0415
 
     document = FleetDocument if asks_hub(arguments) else StatusDocument
     print(render_schema(document), end="")
@@ -122,7 +112,7 @@ def _name(arguments: Arguments) -> str:
     return arguments.values["context"] or arguments.settings.get(KUBECONFIG, "current context")
 
 
-STATUS = Command(
+STATUS = command.Command(
     run=_run,
     summary="Show the status of the cluster, a namespace or an InferenceSet.",
     usage="status [NS[/SET] | cluster] [FLAGS]",
@@ -158,18 +148,18 @@ not available, has failed.""",
         ("status --from=http://127.0.0.1:8082 -w", "a reporter, and what changes"),
     ),
     flags=(
-        output(Format),
-        NAMESPACE,
-        switch(
+        command.output(Format),
+        command.NAMESPACE,
+        command.switch(
             "all-namespaces", "List the InferenceSets of all namespaces, one a line.", short="A"
         ),
-        QUIET,
-        switch("no-headers", "Leave out the headers of a table."),
-        switch("watch", "Go on, and print what changes. Not for dumps.", short="w"),
-        FROM,
-        AT,
-        switch("exit-code", "End with 3 to 6 if the worst state is not Ready."),
-        switch(
+        command.QUIET,
+        command.switch("no-headers", "Leave out the headers of a table."),
+        command.switch("watch", "Go on, and print what changes. Not for dumps.", short="w"),
+        command.FROM,
+        command.AT,
+        command.switch("exit-code", "End with 3 to 6 if the worst state is not Ready."),
+        command.switch(
             "history", "Show what was wrong, how long and how often, as the HealthEvents show."
         ),
         Flag(
@@ -179,12 +169,12 @@ not available, has failed.""",
             default="24h",
             parse=parse_any_duration,
         ),
-        switch("schema", "Print the JSON Schema of --output=json, and end."),
-        *ACCESS,
+        command.switch("schema", "Print the JSON Schema of --output=json, and end."),
+        *command.ACCESS,
     ),
-    settings=EVALUATION_FLAGS,
+    settings=command.EVALUATION_FLAGS,
     notes=f"""\
-{RUN_FLAGS_NOTE}
+{command.RUN_FLAGS_NOTE}
 
 {PROGRAM_NAME} dump > stack.yaml
 writes a dump for --from=file:stack.yaml.
@@ -237,7 +227,7 @@ def _run_check(arguments: Arguments, environ: Mapping[str, str]) -> int:
     return _run_side_by_side(openers, target, form, terminal, fails=fails)
 
 
-CHECK = Command(
+CHECK = command.Command(
     run=_run_check,
     summary="Evaluate one or more clusters once, as a pipeline does.",
     usage="check [NS[/SET] | cluster] [FLAGS]",
@@ -251,9 +241,9 @@ it asks no reporter, so none has to run, and writes nothing.""",
         ("check --from=file:stack.yaml -o junit > report.xml", "a dump, for a pipeline"),
     ),
     flags=(
-        output(CheckFormat),
-        NAMESPACE,
-        QUIET,
+        command.output(CheckFormat),
+        command.NAMESPACE,
+        command.QUIET,
         Flag(
             "from",
             "What is evaluated. cluster: the API server. file:PATH, or PATH alone: a dump, as a file, a"
@@ -261,7 +251,7 @@ it asks no reporter, so none has to run, and writes nothing.""",
             "cluster|file:PATH",
             default="cluster",
         ),
-        AT,
+        command.AT,
         Flag(
             "fail-on",
             "warning: end with 3 to 6 if the worst state is not Ready. never: with 0 if there is an"
@@ -276,12 +266,12 @@ it asks no reporter, so none has to run, and writes nothing.""",
             "NAME",
             repeats=True,
         ),
-        AS,
-        REQUEST_TIMEOUT,
+        command.AS,
+        command.REQUEST_TIMEOUT,
     ),
-    settings=EVALUATION_FLAGS,
+    settings=command.EVALUATION_FLAGS,
     notes=f"""\
-{RUN_FLAGS_NOTE}
+{command.RUN_FLAGS_NOTE}
 
 Exit codes: 1 a cluster gave no answer, 2 something given is refused. With
 --fail-on=warning by the worst state of all clusters, where a model that is

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from itertools import chain
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -258,33 +257,26 @@ class Answer(Protocol):
 
 
 A = TypeVar("A", bound=Answer)
-A_contra = TypeVar("A_contra", contravariant=True)
 S = TypeVar("S", bound=AnswerSource)
-
-
-class AnswerPrinter(Protocol[A_contra]):
-    """The printer of one kind of answers: those about a cluster, or those about a fleet."""
-
-    def print(self, answer: A_contra, /) -> None:
-        """Print the answer; of one that is not the first, only the difference to the last."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Question(Generic[S, A]):
     """
-    A question to a source. *ask*: with an earlier answer, it waits for another one.
+    A question to a source, and what is done with each answer.
 
-    *worst*: the worst state of what was asked about.
+    *ask*: with an earlier answer, it waits for another one. *show*: prints an answer; of one that
+    is not the first, only the difference to the last. *worst*: the worst state of what was asked about.
     """
 
     open: Callable[[], Awaitable[S]]
     ask: Callable[[S, A | None], Awaitable[A]]
+    show: Callable[[A], None]
     worst: Callable[[A], State]
 
 
 async def show_answers(
-    question: Question[S, A], printer: AnswerPrinter[A], arguments: Arguments, terminal: Terminal
+    question: Question[S, A], arguments: Arguments, terminal: Terminal
 ) -> ExitCode:
     """
     Print the first answer and, with ``--watch``, each change until a signal; return the exit code.
@@ -296,13 +288,13 @@ async def show_answers(
     try:
         answer = await question.ask(source, None)
         try:
-            printer.print(answer)
+            question.show(answer)
         except BrokenPipeError:
             # With --exit-code the code is the answer, whoever reads the lines.
             if not arguments.is_set("exit-code"):
                 raise
         if arguments.is_set("watch"):
-            await _watch(partial(question.ask, source), printer, terminal, answer)
+            await _watch(question, source, terminal, answer)
     finally:
         await source.close()
     if arguments.is_set("exit-code"):
@@ -310,18 +302,13 @@ async def show_answers(
     return ExitCode.MET if answer.document is not None else ExitCode.NO_ANSWER
 
 
-async def _watch(
-    ask: Callable[[A | None], Awaitable[A]],
-    printer: AnswerPrinter[A],
-    terminal: Terminal,
-    answer: A,
-) -> None:
+async def _watch(question: Question[S, A], source: S, terminal: Terminal, answer: A) -> None:
     pause, last_error = ASK_INTERVAL, ""
     while True:
         await asyncio.sleep(pause.total_seconds())
         pause, error = ASK_INTERVAL, ""
         try:
-            answer = await ask(answer)
+            answer = await question.ask(source, answer)
         except StatusQueryFailed as err:
             if not err.may_pass:
                 raise
@@ -329,5 +316,5 @@ async def _watch(
             if error != last_error:
                 terminal.error(error)
         else:
-            printer.print(answer)
+            question.show(answer)
         last_error = error

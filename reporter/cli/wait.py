@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from reporter.cli import command
-from reporter.cli.asking import BY_OUTCOME, Terminal, run_asking
+from reporter.cli.asking import ExitCode, Terminal
+from reporter.cli.event_loop import run_asking
 from reporter.cli.source_arguments import FILE, parse_target
 from reporter.cli.sources import LazySource, SourceOpener
 from reporter.model.states import State
@@ -17,6 +18,13 @@ from reporter.status.table import describe_blocking
 from reporter.status.waiting import Outcome, StatusWait, WaitCondition, Waited, Waiter
 
 
+BY_OUTCOME = {
+    Outcome.MET: ExitCode.MET,
+    Outcome.NO_ANSWER: ExitCode.NO_ANSWER,
+    Outcome.TIMED_OUT: ExitCode.IN_PROGRESS,
+    Outcome.FAILED: ExitCode.FAILED,
+    Outcome.ENDING: ExitCode.GONE,
+}
 ENDINGS = {
     Outcome.MET: "{target} is {condition}",
     Outcome.FAILED: "{target} has failed",

@@ -10,11 +10,7 @@ from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES
 from reporter.model.states import Actionability, State
 from reporter.model.subjects import is_qualified
 from reporter.model.verdicts import ObjectRef
-from reporter.resources.inference_sets import (
-    is_serving,
-    pods_of_workspace,
-    without_leftover_pods,
-)
+from reporter.resources.inference_sets import is_serving, pods_of_workspace, without_leftover_pods
 from reporter.rollup import records
 
 

@@ -157,7 +157,9 @@ class Controller:
 
     def run_pass(self, *, full: bool) -> None:
         """
-        Run one pass to its end, for a replay; *full*: of all subjects, and not only of changed ones.
+        Run one pass to its end, without a turn for other tasks.
+
+        *full*: of all subjects, and not only of changed ones. The tests step through passes with it.
         """
         for _ in self._pass_steps(full=full):
             pass

@@ -2,9 +2,11 @@
 Checks of the evaluated reasons: those that check nothing with these flags, and those that miss a kind.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 from reporter.catalogue.entries import Catalogue, CatalogueEntry, ProbeSpec
+from reporter.evaluation.registry import SPECS
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import DetailSource, Reason
 
@@ -18,62 +20,35 @@ def find_idle_reasons(
     return {reason: why for reason, why in whys.items() if why}
 
 
-def reasons_unknown_without(
-    kind: ResourceKind,
-    catalogue: Catalogue,
-    specs: Mapping[str, ProbeSpec],
-    sources: Collection[DetailSource],
-) -> frozenset[Reason]:
-    """Return the reasons that are Unknown while objects of this kind cannot be read."""
-    return frozenset(
-        entry.reason
-        for entry, spec in _called(catalogue, specs, sources)
-        if kind in (*spec.required_kinds, *subject_kinds(entry, catalogue))
-    )
-
-
-def reasons_partly_unknown_without(
-    kind: ResourceKind,
-    catalogue: Catalogue,
-    specs: Mapping[str, ProbeSpec],
-    sources: Collection[DetailSource],
-) -> frozenset[Reason]:
+class ReasonsWithout(NamedTuple):
     """
-    Return the further reasons that are Unknown for those subjects that depend on such objects.
+    The reasons that a kind is missing for, while none of its objects can be read.
+
+    *unknown*: those that are Unknown without it. *unknown_in_part*: those that are Unknown for the subjects
+    that depend on such objects. *less_detail*: those that are evaluated all the same, without what it adds.
     """
-    consulting = frozenset(
-        entry.reason
-        for entry, spec in _called(catalogue, specs, sources)
-        if kind in spec.consulted_kinds
-    )
-    return consulting - reasons_unknown_without(kind, catalogue, specs, sources)
+
+    unknown: frozenset[Reason] = frozenset()
+    unknown_in_part: frozenset[Reason] = frozenset()
+    less_detail: frozenset[Reason] = frozenset()
 
 
-def reasons_with_less_detail_without(
-    kind: ResourceKind,
-    catalogue: Catalogue,
-    specs: Mapping[str, ProbeSpec],
-    sources: Collection[DetailSource],
-) -> frozenset[Reason]:
-    """
-    Return the reasons that are evaluated without such objects, but lose what these would add.
-    """
-    reading = frozenset(
-        entry.reason
-        for entry, spec in _called(catalogue, specs, sources)
-        if kind in spec.watched_kinds(sources)
-    )
-    unknown = reasons_unknown_without(kind, catalogue, specs, sources)
-    return reading - unknown - reasons_partly_unknown_without(kind, catalogue, specs, sources)
-
-
-def _called(
-    catalogue: Catalogue, specs: Mapping[str, ProbeSpec], sources: Collection[DetailSource]
-) -> Iterator[tuple[CatalogueEntry, ProbeSpec]]:
-    """Yield the evaluated entries whose probes are called with these sources switched on."""
+def reasons_without(
+    kind: ResourceKind, catalogue: Catalogue, sources: Collection[DetailSource]
+) -> ReasonsWithout:
+    """Return the reasons that miss a kind, of those evaluated with these sources switched on."""
+    unknown, in_part, less_detail = set(), set(), set()
     for entry in catalogue.entries.values():
-        if entry.is_evaluated and specs[entry.probe].is_called(sources):
-            yield entry, specs[entry.probe].bound(entry.parameters)
+        if not entry.is_evaluated or not SPECS[entry.probe].is_called(sources):
+            continue
+        spec = SPECS[entry.probe].bound(entry.parameters)
+        if kind in (*spec.required_kinds, *subject_kinds(entry, catalogue)):
+            unknown.add(entry.reason)
+        elif kind in spec.consulted_kinds:
+            in_part.add(entry.reason)
+        elif kind in spec.watched_kinds(sources):
+            less_detail.add(entry.reason)
+    return ReasonsWithout(frozenset(unknown), frozenset(in_part), frozenset(less_detail))
 
 
 def subject_kinds(entry: CatalogueEntry, catalogue: Catalogue) -> tuple[ResourceKind, ...]:

@@ -11,26 +11,25 @@ from typing import Any, NoReturn, TypeAlias
 
 from reporter.catalogue.entries import Catalogue
 from reporter.controller import scrape_config
+from reporter.controller.enabled_scrapes import find_scrapes, renew_scrapes
 from reporter.controller.permission_review import PermissionReview
-from reporter.controller.permissions import crds_to_track, kinds_to_watch, permissions_for
+from reporter.controller.permissions import permissions_for
 from reporter.controller.reread_contents import WatchProgress
 from reporter.controller.silence_file import SilenceFileReader
 from reporter.controller.store_kind import find_store_kind
+from reporter.controller.watched_kinds import crds_to_track, kinds_to_watch
 from reporter.evaluation.registry import SPECS
 from reporter.kinds.core import NAMESPACES
 from reporter.kinds.health_events import HealthEvent, StoreLimit
 from reporter.kinds.nvsentinel import NodeHealthEvent
-from reporter.kinds.productionstack import (
-    PRODUCTION_STACK_STATUSES,
-    ProductionStackStatus,
-)
+from reporter.kinds.productionstack import PRODUCTION_STACK_STATUSES, ProductionStackStatus
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.client import RestClient
 from reporter.kube.discovery import DiscoveryLoop
 from reporter.kube.lifecycle import NamedTask
 from reporter.kube.reflector import Reflector, Reflectors
 from reporter.kube.watch_context import WatchContext
-from reporter.metrics.input_collectors import PermissionReport, WatchReport
+from reporter.metrics.input_collectors import WatchReport
 from reporter.model.observations import NotServed, Watching, WatchState
 from reporter.process.clock import Clock
 from reporter.scrape.path import ScrapePath
@@ -55,6 +54,7 @@ class Inputs:
     """
     Reads what the evaluated reasons of the catalogue need, and nothing else.
 
+    *permissions*: those that a reporter needs, also to write, as they are reviewed.
     *count_scrape* is called with the result of every attempt to read a pod's metrics. *only_in*: the
     kinds, by table, of which one namespace alone is read; Namespaces among them are read by somebody else.
     """
@@ -70,10 +70,10 @@ class Inputs:
         only_in: Mapping[str, str] = NOWHERE_ALONE,
     ) -> None:
         self._settings, self._catalogue, self._clock = settings, catalogue, clock
-        kinds = kinds_to_watch(catalogue, SPECS, settings.sources)
+        kinds = kinds_to_watch(catalogue, settings.sources)
         self.store_kind = find_store_kind(settings)
         crds = self._crds_of(catalogue)
-        self._scrapes = scrapes = scrape_config.find_scrapes(catalogue, SPECS, settings.flag_texts)
+        self._scrapes = scrapes = find_scrapes(catalogue, SPECS, settings.flag_texts)
         self.store = Store(
             kinds,
             crds,
@@ -96,8 +96,8 @@ class Inputs:
         self._added: asyncio.Queue[NamedTask] = asyncio.Queue()
         mode = self._scraper.mode
         needed = permissions_for(settings, catalogue, mode=mode)
-        self._permissions = PermissionReview(context, needed, mode=mode)
-        api.on_forbidden(self._permissions.record_forbidden)
+        self.permissions = PermissionReview(context, needed, mode=mode)
+        api.on_forbidden(self.permissions.record_forbidden)
 
     def _make_reflectors(
         self, context: WatchContext, kinds: Iterable[ResourceKind], only_in: Mapping[str, str]
@@ -120,7 +120,7 @@ class Inputs:
         """
         Return the CRDs whose presence matters: those of the catalogue, and those of what is written.
         """
-        crds = crds_to_track(catalogue, SPECS, self._settings.sources)
+        crds = crds_to_track(catalogue, self._settings.sources)
         if self._settings.status_objects:
             crds |= {PRODUCTION_STACK_STATUSES.group_resource}
         if self.store_kind is not None:
@@ -158,10 +158,10 @@ class Inputs:
         read in another way is listed anew, and is Unknown until then.
         """
         settings = self._settings
-        kinds = kinds_to_watch(catalogue, SPECS, settings.sources)
+        kinds = kinds_to_watch(catalogue, settings.sources)
         crds = self._crds_of(catalogue)
         needed = permissions_for(settings, catalogue, mode=self._scraper.mode)
-        scrapes = scrape_config.renew_scrapes(
+        scrapes = renew_scrapes(
             self._scrapes, (self._catalogue, catalogue), SPECS, settings.flag_texts
         )
         commits = (
@@ -169,7 +169,7 @@ class Inputs:
             self.store.prepare_kinds(kinds, crds, catalogue.subject_definitions),
             partial(self._discovery.set_resources, crds),
             partial(self._set_scrapes, scrapes),
-            partial(self._permissions.set_needed, needed),
+            partial(self.permissions.set_needed, needed),
         )
 
         def commit() -> None:
@@ -194,16 +194,12 @@ class Inputs:
         """
         Return what is known of the permissions that are needed, also of those to write, for /status.
         """
-        return self._permissions.states.as_json()
+        return self.permissions.states.as_json()
 
     def missing_rights(self) -> tuple[str, ...]:
         """Return the permissions that are needed and not granted, the most important first."""
-        missing = self._permissions.states.missing_by_resource()
+        missing = self.permissions.states.missing_by_resource()
         return tuple(f"{verb} {resource}" for (verb, resource), is_so in missing.items() if is_so)
-
-    def on_permissions_changed(self, follow: Callable[[], None]) -> None:
-        """Call *follow* after each review that finds other permissions missing than before."""
-        self._permissions.subscribe(follow)
 
     def watch_progress(self, kind: ResourceKind) -> WatchProgress:
         """Return the resourceVersion up to which the watch of a kind has come, and its last event."""
@@ -244,10 +240,6 @@ class Inputs:
                 name, loop = await self._added.get()
                 group.create_task(loop, name=name)
 
-    async def review_permissions(self) -> NoReturn:
-        """Review the permissions that a reporter needs until cancelled, also those to write."""
-        await self._permissions.run()
-
     def count_scrape_pages(self) -> Mapping[str, int]:
         """
         Count the metrics pages to be read, by the outcome of the last attempt, for the metrics page.
@@ -267,10 +259,6 @@ class Inputs:
         age = self._scraper.page_ages().get(ScrapePath.PROXY)
         is_longer = age is not None and age > self._settings.scrape_interval
         return round(age.total_seconds()) if age is not None and is_longer else None
-
-    def report_permissions(self) -> PermissionReport:
-        """Return which permissions are missing and how many are unknown, for the metrics page."""
-        return self._permissions.report()
 
     def watch_reports(self) -> Iterator[WatchReport]:
         """Return the state of each watch that is needed, for the metrics page."""

@@ -10,11 +10,10 @@ from msgspec.structs import replace
 
 from reporter.catalogue.entries import Catalogue, CatalogueEntry, ProbeSpec
 from reporter.controller.coverage import describe_purpose, subject_kinds
-from reporter.controller.scrape_config import reading_reasons, scraping_reasons
+from reporter.controller.enabled_scrapes import build_scrapes, scraping_reasons
 from reporter.controller.store_kind import find_store_kind
+from reporter.controller.watched_kinds import ALL_KINDS, NO_SOURCES, kinds_to_watch
 from reporter.evaluation.registry import SPECS
-from reporter.kinds.core import NAMESPACES
-from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.kinds.health_events import HealthEvent
 from reporter.kinds.productionstack import PRODUCTION_STACK_STATUSES
 from reporter.kinds.resource_kind import ResourceKind
@@ -135,61 +134,9 @@ class PermissionStates(Struct, frozen=True):
 READ_VERBS = ("list", "watch")
 EVENT_VERBS = ("create", "patch", "get", "list")
 MIRROR_VERBS = ("create", "patch", "get")
-NO_SOURCES: frozenset[DetailSource] = frozenset()
 LEASE_GROUP = "coordination.k8s.io"
 POD_PROXY_PERMISSION = Permission("get", "", "pods/proxy")
-_ALL_KINDS = (*DEFAULT_KINDS, *OPTIONAL_KINDS)
-_KIND_ORDER = {kind.resource: place for place, kind in enumerate(_ALL_KINDS)}
-
-
-def kinds_to_watch(
-    catalogue: Catalogue,
-    specs: Mapping[str, ProbeSpec],
-    sources: Collection[DetailSource] = NO_SOURCES,
-) -> tuple[ResourceKind, ...]:
-    """Return the kinds that the evaluated reasons read, in the order in which to list them."""
-    wanted = {
-        kind.table: kind
-        for entry in catalogue.entries.values()
-        if entry.is_evaluated
-        for kind in _kinds_of(entry, catalogue, specs, sources)
-    }
-    known = tuple(kind for kind in _ALL_KINDS if kind.table in wanted)
-    return (*known, *(wanted[name] for name in sorted(wanted) if wanted[name].is_declared))
-
-
-def _kinds_of(
-    entry: CatalogueEntry,
-    catalogue: Catalogue,
-    specs: Mapping[str, ProbeSpec],
-    sources: Collection[DetailSource],
-) -> Iterator[ResourceKind]:
-    """
-    Yield the kinds that a reason reads, and the one that makes its subjects, with its namespaces.
-    """
-    spec = specs[entry.probe].bound(entry.parameters)
-    yield from spec.watched_kinds(sources)
-    made_by = catalogue.subject_definitions.find(entry.layer, entry.subject_kind)
-    if made_by is not None and spec.is_called(sources):
-        yield from (NAMESPACES, made_by.kind)
-
-
-def crds_to_track(
-    catalogue: Catalogue,
-    specs: Mapping[str, ProbeSpec],
-    sources: Collection[DetailSource] = NO_SOURCES,
-) -> frozenset[str]:
-    """
-    Return the CRDs whose presence matters: those that reasons are about, and those that are read.
-    """
-    observed = {
-        crd
-        for entry in catalogue.entries.values()
-        if entry.is_evaluated
-        for crd in specs[entry.probe].observed_crds(entry.parameters)
-    }
-    read = kinds_to_watch(catalogue, specs, sources)
-    return frozenset(observed | {kind.group_resource for kind in read if not kind.is_built_in})
+_KIND_ORDER = {kind.resource: place for place, kind in enumerate(ALL_KINDS)}
 
 
 def permissions_for(
@@ -202,12 +149,11 @@ def permissions_for(
     lease = Permission("get", LEASE_GROUP, "leases", where, name)
     return required_permissions(
         catalogue,
-        SPECS,
         lease=lease if settings.leader_elect else None,
         writes_events=not settings.dry_run,
         sources=settings.sources,
         mode=mode,
-        scraping=reading_reasons(catalogue, SPECS, settings.flag_texts),
+        scraping=tuple(build_scrapes(catalogue, SPECS, settings.flag_texts)),
         status_objects=settings.status_objects,
         mirror_events=settings.mirror_events,
         store=find_store_kind(settings),
@@ -217,7 +163,6 @@ def permissions_for(
 
 def required_permissions(  # noqa: PLR0913
     catalogue: Catalogue,
-    specs: Mapping[str, ProbeSpec],
     *,
     lease: Permission | None,
     writes_events: bool = True,
@@ -242,12 +187,12 @@ def required_permissions(  # noqa: PLR0913
     are kept. *reviews*: whoever reads the status is authorized.
     """
     needed: defaultdict[Permission, set[str]] = defaultdict(set)
-    reads = sorted(_read_permissions(catalogue, specs, sources), key=_reading_order)
+    reads = sorted(_read_permissions(catalogue, sources), key=_reading_order)
     announcing = _announcing_permissions(lease) if writes_events else ()
     for permission, purpose in (*announcing, *reads):
         needed[permission].add(purpose)
     if mode is not ScrapeMode.DIRECT:
-        for reason in scraping_reasons(catalogue, specs) if scraping is None else scraping:
+        for reason in scraping_reasons(catalogue, SPECS) if scraping is None else scraping:
             needed[POD_PROXY_PERMISSION].add(reason)
     optional = _optional_permissions(
         status_objects=status_objects, mirror_events=mirror_events, store=store, reviews=reviews
@@ -283,13 +228,13 @@ def _optional_permissions(
 
 
 def _read_permissions(
-    catalogue: Catalogue, specs: Mapping[str, ProbeSpec], sources: Collection[DetailSource]
+    catalogue: Catalogue, sources: Collection[DetailSource]
 ) -> Iterator[tuple[Permission, str]]:
     """Yield each permission to read a kind with what needs it."""
-    watched = kinds_to_watch(catalogue, specs, sources)
+    watched = kinds_to_watch(catalogue, sources)
     for entry in catalogue.entries.values():
-        if entry.is_evaluated and specs[entry.probe].is_called(sources):
-            spec = specs[entry.probe].bound(entry.parameters)
+        if entry.is_evaluated and SPECS[entry.probe].is_called(sources):
+            spec = SPECS[entry.probe].bound(entry.parameters)
             about = [kind for kind in subject_kinds(entry, catalogue) if kind in watched]
             for kind, purpose in _kinds_read(entry, spec, sources, about):
                 for verb in READ_VERBS:

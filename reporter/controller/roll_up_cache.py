@@ -101,10 +101,9 @@ class RollUpCache:
                 each()
 
     def _input(self, finished: FinishedPass) -> RollUpInput:
-        episodes = self._announcements.state.episodes
         return RollUpInput(
             **structs.asdict(finished),
-            episodes={key: each.event.episode_start for key, each in episodes.items()},
+            episodes=self._announcements.episode_starts(),
             packages=self._packages(),
             has_other_rules=self._next_rules is not None,
         )

@@ -1,19 +1,13 @@
-"""Collect what the enabled probes read from metrics pages, and how the flags say to read it."""
+"""Make the configuration of the scraper of what the flags say."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
-from reporter.catalogue.entries import Catalogue, ProbeSpec
 from reporter.kube.connections import MAX_CONNECTIONS as API_CONNECTIONS
-from reporter.model.enums import Reason
 from reporter.process.main import open_files_limit
-from reporter.scrape.scrapes import Scrape, share_histories
+from reporter.scrape.scraper import ScrapeConfig
+from reporter.scrape.scrapes import Scrape
 from reporter.server.limits import MAX_OPEN_FILES as HTTP_FILES
 from reporter.settings import ScrapeMode, Settings
-
-
-if TYPE_CHECKING:
-    from reporter.scrape.scraper import ScrapeConfig
 
 
 OTHER_FILES = 64
@@ -23,87 +17,14 @@ are read, an exec plugin.
 """
 
 
-def scraping_reasons(catalogue: Catalogue, specs: Mapping[str, ProbeSpec]) -> tuple[Reason, ...]:
-    """
-    Return the evaluated reasons whose probes read metrics pages; without any nothing is scraped.
-    """
-    evaluated = (entry for entry in catalogue.entries.values() if entry.is_evaluated)
-    return tuple(e.reason for e in evaluated if specs[e.probe].scrape is not None)
-
-
-def reading_reasons(
-    catalogue: Catalogue, specs: Mapping[str, ProbeSpec], flags: Mapping[str, str]
-) -> tuple[Reason, ...]:
-    """
-    Return the evaluated reasons that read metrics pages with these *flags*, which are values by name.
-    """
-    return tuple(_build_scrapes(catalogue, specs, flags))
-
-
-def find_scrapes(
-    catalogue: Catalogue, specs: Mapping[str, ProbeSpec], flags: Mapping[str, str]
-) -> dict[str, Scrape]:
-    """
-    Build the scrapes of the evaluated reasons that have one and are not switched off by a flag.
-
-    They are by the name of their history: a reason, or what several reasons share.
-    *flags*: values by name.
-    """
-    return share_histories(_build_scrapes(catalogue, specs, flags))
-
-
-def renew_scrapes(
-    before: Mapping[str, Scrape],
-    catalogues: tuple[Catalogue, Catalogue],
-    specs: Mapping[str, ProbeSpec],
-    flags: Mapping[str, str],
-) -> dict[str, Scrape]:
-    """
-    Return the scrapes of the second catalogue: the very same ones where nothing about them changed.
-
-    *before*: those of the first catalogue.
-    """
-    old, new = (_parameters_by_history(each, specs, flags) for each in catalogues)
-    return {
-        name: before[name] if name in before and old.get(name) == new.get(name) else scrape
-        for name, scrape in find_scrapes(catalogues[1], specs, flags).items()
-    }
-
-
-def _parameters_by_history(
-    catalogue: Catalogue, specs: Mapping[str, ProbeSpec], flags: Mapping[str, str]
-) -> Mapping[str, Mapping[Reason, Any]]:
-    found: dict[str, dict[Reason, Any]] = {}
-    for reason, scrape in _build_scrapes(catalogue, specs, flags).items():
-        entry = catalogue[reason]
-        found.setdefault(scrape.history or reason, {})[reason] = (entry.probe, entry.parameters)
-    return found
-
-
-def _build_scrapes(
-    catalogue: Catalogue, specs: Mapping[str, ProbeSpec], flags: Mapping[str, str]
-) -> dict[Reason, Scrape]:
-    entries = (catalogue[reason] for reason in scraping_reasons(catalogue, specs))
-    return {
-        entry.reason: scrape
-        for entry in entries
-        if not (spec := specs[entry.probe]).why_not_read(entry.parameters, flags)
-        and spec.scrape is not None
-        and (scrape := spec.scrape(entry.parameters, flags)) is not None
-    }
-
-
 def make_scrape_config(
     settings: Settings, scrapes: Mapping[str, Scrape], *, inside: bool
-) -> "ScrapeConfig":
+) -> ScrapeConfig:
     """
     Return how the pages are read.
 
     *inside*: whether this process runs in the cluster; pod addresses are not reachable from outside.
     """
-    # Who reads a cluster once asks here what is scraped, and needs no scraper.
-    from reporter.scrape.scraper import ScrapeConfig  # noqa: PLC0415
-
     chosen = settings.scrape_mode
     return ScrapeConfig(
         scrapes,

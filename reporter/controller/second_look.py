@@ -12,11 +12,13 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from datetime import timedelta
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
 from reporter.controller import reread_schedule
 from reporter.controller.blocking_objects import find_blocking_objects
-from reporter.controller.reread_contents import Cache, Reading, Undecodable, WatchProgress
+from reporter.controller.inputs import Inputs
+from reporter.controller.reread_contents import Cache, Reading, Undecodable
+from reporter.controller.roll_up_cache import RollUpCache
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.backoff import Backoff, is_no_response, pause_after
 from reporter.kube.client import RestClient
@@ -25,8 +27,6 @@ from reporter.kube.lister import list_one
 from reporter.kube.watch_events import UndecodableObject
 from reporter.model.verdicts import ObjectRef
 from reporter.process.clock import Clock
-from reporter.rollup.records import RollUp
-from reporter.store.store import Store
 
 
 READ_TIMEOUT = timedelta(seconds=10)
@@ -42,29 +42,6 @@ RESTART_AFTER = timedelta(minutes=1)
 logger = logging.getLogger(__name__)
 
 
-class Watches(Protocol):
-    """The store, and the watches that fill it, as far as the second look uses them."""
-
-    store: Store
-
-    def watch_progress(self, kind: ResourceKind) -> WatchProgress:
-        """Return the resourceVersion up to which the watch of a kind has come, and its last event."""
-
-    def report_missed_event(self, kind: ResourceKind) -> None:
-        """Have the kind listed anew, as its watch has missed a change."""
-
-
-class RollUps(Protocol):
-    """The cache of the roll-up, which names the objects that block a subject."""
-
-    @property
-    def rollup(self) -> RollUp:
-        """The roll-up as it is now; another one from the next change on."""
-
-    async def next_change(self) -> None:
-        """Wait until the content of the roll-up has changed."""
-
-
 class SecondLook:
     """
     Compares what blocks a subject with the API server.
@@ -75,13 +52,13 @@ class SecondLook:
     def __init__(
         self,
         api: RestClient,
-        watches: Watches,
-        rollups: RollUps,
+        inputs: Inputs,
+        rollup: RollUpCache,
         clock: Clock,
         *,
         track_interval: timedelta = TRACK_INTERVAL,
     ) -> None:
-        self._api, self._watches, self._rollups, self._clock = api, watches, rollups, clock
+        self._api, self._inputs, self._rollup, self._clock = api, inputs, rollup, clock
         self._track_interval = track_interval
         self._state = reread_schedule.RereadState()
         self._is_idle = True
@@ -111,9 +88,9 @@ class SecondLook:
                 await self._look(look.ref)
 
     async def _plan(self) -> reread_schedule.ScheduledRead | None:
-        rollup = self._rollups.rollup
+        rollup = self._rollup.rollup
         blocking = await _collect(find_blocking_objects(rollup))
-        self._is_idle = not blocking and rollup is self._rollups.rollup
+        self._is_idle = not blocking and rollup is self._rollup.rollup
         if not blocking:
             self._state = reread_schedule.track_nothing(self._state)
             return None
@@ -122,13 +99,13 @@ class SecondLook:
         return reread_schedule.next_read(self._state, now=now)
 
     def _cache(self) -> Cache:
-        store = self._watches.store
+        store = self._inputs.store
         return Cache(store.kinds, store.snapshot())
 
     async def _wait(self, look: reread_schedule.ScheduledRead | None) -> None:
         """Wait for the time of a look, for a change of the status, or for events to be noticed."""
         if self._is_idle:
-            await self._rollups.next_change()
+            await self._rollup.next_change()
             await asyncio.sleep(MIN_TRACK_INTERVAL.total_seconds())
             return
         left = self._track_interval
@@ -138,12 +115,12 @@ class SecondLook:
         await asyncio.sleep(soonest.total_seconds())
         with suppress(TimeoutError):
             async with asyncio.timeout((left - soonest).total_seconds()):
-                await self._rollups.next_change()
+                await self._rollup.next_change()
 
     async def _look(self, ref: ObjectRef) -> None:
         self._state = reread_schedule.begin_read(self._state, ref, now=self._clock.now())
         kind = self._cache().kind_of(ref)
-        version = self._watches.store.served_version(kind) if kind is not None else None
+        version = self._inputs.store.served_version(kind) if kind is not None else None
         if kind is None or version is None:
             return
         try:
@@ -166,7 +143,7 @@ class SecondLook:
         cache = self._cache()
         if cache.kind_of(ref) is not kind:  # its watch is not open, or is another one
             return
-        watch = self._watches.watch_progress(kind)
+        watch = self._inputs.watch_progress(kind)
         cached, now = cache.content(kind, ref), self._clock.now()
         self._state, missed = reread_schedule.finish_read(
             self._state, ref, read, cached, watch, now=now
@@ -181,7 +158,7 @@ class SecondLook:
                 kind.kind,
                 name,
             )
-            self._watches.report_missed_event(kind)
+            self._inputs.report_missed_event(kind)
 
     async def _pause_after(self, err: KubeError) -> None:
         """

@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import Catalogue
+from reporter.evaluation.clear_subjects import ClearSubjects
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.rank import rank
 from reporter.evaluation.suppression import Suppressions
@@ -52,6 +53,7 @@ def change_catalogue(
         suppressions=_kept_suppressions(before.suppressions, stays),
         notes={key: notes for key, notes in before.notes.items() if stays(key)},
         remembered=before.remembered.kept(stays),
+        clear=ClearSubjects(),
     )
     return replace(
         after,

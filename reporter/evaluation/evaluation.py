@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct, field
 
+from reporter.evaluation.clear_subjects import ClearSubjects
 from reporter.evaluation.clocks import NOTHING_TRACKED, Delays, FindingState, TrackedFindings
 from reporter.evaluation.diff import changed_keys, different_keys
 from reporter.evaluation.rank import Ranking, RankingInput
@@ -45,6 +46,7 @@ class Evaluation(Struct, frozen=True):
     *silences*: those that are written, and the keys that they silence.
     *remembered*: what Events that were read back say of subjects that no pass has looked at since.
     *unread_events*: why the Events of earlier processes are not known yet; empty once they are.
+    *clear*: the subjects that are known to be clear, for the next full pass.
     """
 
     tracked: TrackedFindings = NOTHING_TRACKED
@@ -58,6 +60,7 @@ class Evaluation(Struct, frozen=True):
     silences: Silences = NO_SILENCES
     remembered: Remembered = NOTHING_REMEMBERED
     unread_events: str = ""
+    clear: ClearSubjects = field(default_factory=ClearSubjects)
 
     @property
     def subjects(self) -> frozenset[Subject]:

@@ -15,7 +15,7 @@ class FinishedPass(Struct, frozen=True, kw_only=True):
     """
     A pass, or one part of a pass that was cut.
 
-    *evaluated*: the subjects whose probes ran. *dirty*: those of objects that changed, whether they
+    *evaluated*: the subjects that it looked at. *dirty*: those of objects that changed, whether they
     exist and were reached or not.
     *changed*: the keys of which anything may have changed since the pass before.
     *leading*: this replica leads, so that its findings are announced.

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from reporter.catalogue.entries import Catalogue
 from reporter.evaluation import suppression
+from reporter.evaluation.clear_subjects import ClearSubject, ClearSubjects, merge_clear
 from reporter.evaluation.clocks import TrackedFindings
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.probe_run import (
@@ -46,6 +47,12 @@ from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Paused, Verdict
 from reporter.probes.probe import Probe
+from reporter.snapshot.noted_reads import (
+    ReadNotes,
+    has_lost_watch,
+    with_noted_reads,
+    without_pages,
+)
 from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import Subjects, expand_placeholders, refresh_subjects
 
@@ -56,11 +63,16 @@ SUBJECTS_PER_BATCH = 100
 """Subjects whose probes run without a pause: some ten milliseconds."""
 
 
+FEW_SUBJECTS = 100
+"""Subjects that a pass looks at in any case: to note what so few read would cost what it saves."""
+
+
 class Batch(NamedTuple):
-    """A few subjects and the verdicts of their probes."""
+    """A few subjects, the verdicts of their probes, and those that are known to be clear."""
 
     subjects: Sequence[Subject]
     verdicts: Sequence[Verdict]
+    clear: Mapping[Subject, ClearSubject]
 
 
 class PassProgress(Struct, frozen=True):
@@ -79,6 +91,7 @@ class PassProgress(Struct, frozen=True):
     evaluated: int = 0
     remembered: Remembered = NOTHING_REMEMBERED
     continued: Remembered = NOTHING_REMEMBERED
+    clear: tuple[Mapping[Subject, ClearSubject], ...] = ()
 
 
 class PassPlan(Struct, frozen=True):
@@ -90,6 +103,7 @@ class PassPlan(Struct, frozen=True):
     times, for all subjects or for none.
     """
 
+    snapshot: Snapshot
     probe_run: ProbeRun
     known_subjects: Subjects
     subjects: Sequence[Subject]
@@ -101,7 +115,7 @@ class PassPlan(Struct, frozen=True):
         Yield the verdicts batch by batch, so that the caller may end the pass after any of them.
         """
         for batch in suppression.split_into_batches(self.subjects, SUBJECTS_PER_BATCH):
-            yield Batch(batch, self.probe_run.run(batch))
+            yield Batch(batch, *self.probe_run.run_unknown(batch))
 
     def still_waiting(
         self, progress: "PassProgress", before: frozenset[Subject] = frozenset()
@@ -155,16 +169,42 @@ class Evaluator(Struct, frozen=True):
         dirty = expand_placeholders(dirty, known.all)
         tracked = forget_keys(before.tracked, lambda key: key.subject not in dirty)
         tracked = self._continue(tracked, before.remembered.of_subjects(dirty), now=now)
+        may_skip = len(dirty) > FEW_SUBJECTS and not has_lost_watch(snapshot)
+        # The first pass, for which everybody waits, is not made longer.
+        notes = ReadNotes() if may_skip and before.evaluated_at is not None else None
         probe_run = prepare_probe_run(
-            snapshot, tracked, self.catalogue, self.probes, flags=self.flags, now=now
+            with_noted_reads(snapshot, notes) if notes is not None else snapshot,
+            tracked,
+            self.catalogue,
+            self.probes,
+            flags=self.flags,
+            now=now,
         )
         probe_run = msgspec.structs.replace(
-            probe_run, unknown=known.unknown, on_fault=self.on_fault
+            probe_run,
+            unknown=known.unknown,
+            on_fault=self.on_fault,
+            notes=notes,
+            clear=self._still_clear(before, snapshot, tracked, known) if may_skip else {},
         )
         can_be_cut = before.evaluated_at is not None and not (
             probe_run.evaluable_reasons(dirty) - before.tracked.evaluated_reasons
         )
-        return PassPlan(probe_run, known, suppression.upstream_first(dirty), now, can_be_cut)
+        subjects = suppression.upstream_first(dirty)
+        return PassPlan(snapshot, probe_run, known, subjects, now, can_be_cut)
+
+    def _still_clear(
+        self,
+        before: Evaluation,
+        snapshot: Snapshot,
+        tracked: TrackedFindings,
+        known: Subjects,
+    ) -> Mapping[Subject, ClearSubject]:
+        """Return the subjects that are clear, and of which every probe would find it again."""
+        found = before.clear.unchanged(snapshot, self)
+        keys = (*tracked.finding_states, *tracked.unknown_states, *before.notes)
+        others = (found.keys() - known.all) | {key.subject for key in keys}
+        return {s: each for s, each in found.items() if s not in others} if others else found
 
     def begin(self, before: Evaluation, plan: PassPlan) -> PassProgress:
         """
@@ -200,6 +240,7 @@ class Evaluator(Struct, frozen=True):
             progress.evaluated + len(batch.subjects),
             progress.remembered.without(continued),
             progress.continued.merged(continued),
+            (*progress.clear, batch.clear),
         )
 
     def _continue(
@@ -225,7 +266,7 @@ class Evaluator(Struct, frozen=True):
         yield
         silences = silence_findings(
             before.silences,
-            plan.probe_run.snapshot,
+            plan.snapshot,
             tracked,
             self.catalogue,
             plan.known_subjects,
@@ -244,8 +285,24 @@ class Evaluator(Struct, frozen=True):
             silences=silences,
             remembered=remembered,
             unread_events=before.unread_events,
+            clear=self._known_clear(before, plan, progress),
         )
         return msgspec.structs.replace(after, rankings=self._rank_findings(before, after))
+
+    def _known_clear(
+        self, before: Evaluation, plan: PassPlan, progress: PassProgress
+    ) -> ClearSubjects:
+        """
+        Return what is known of clear subjects, also after a pass that was cut.
+
+        After a full pass that notes nothing it is nothing, so that no old snapshot is kept.
+        """
+        if plan.probe_run.notes is None:
+            is_full = len(plan.subjects) == len(plan.known_subjects.all)
+            return ClearSubjects() if is_full else before.clear
+        evaluated = frozenset(plan.subjects[: progress.evaluated])
+        clear = merge_clear(plan.probe_run.clear, evaluated, progress.clear)
+        return ClearSubjects(without_pages(plan.snapshot), self, clear)
 
     def _suppress(
         self,

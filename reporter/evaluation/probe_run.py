@@ -9,6 +9,7 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 from reporter.catalogue.entries import Catalogue, CatalogueEntry
+from reporter.evaluation.clear_subjects import ClearSubject, SubjectReads
 from reporter.evaluation.clocks import TrackedFindings
 from reporter.kinds.kaito import INFERENCE_SETS, InferenceSet
 from reporter.kinds.resource_kind import ResourceKind
@@ -18,6 +19,7 @@ from reporter.model.verdicts import Active, Clear, ObjectRef, Paused, Unknown, V
 from reporter.probes.probe import Probe, ProbeRequest
 from reporter.resources.check_result import check_served
 from reporter.snapshot.lookups import CheckedSnapshot, Gap, UndecodableIndex, check_lookups
+from reporter.snapshot.noted_reads import ReadNotes
 from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import why_undecodable_subject
 
@@ -128,6 +130,8 @@ class ProbeRun(Struct, frozen=True):
     *unknown*: why the subjects of a rule are not all known, by their placeholder.
     *prepared_probes*: by layer and kind of the subject.
     *on_fault*: called with the exceptions of probes, whose keys are Unknown then.
+    *notes*: what the probes read; None if that is not noted. *clear*: the subjects that they would find
+    clear again.
     """
 
     snapshot: Snapshot
@@ -137,6 +141,8 @@ class ProbeRun(Struct, frozen=True):
     now: datetime
     unknown: Mapping[Subject, str] = field(default_factory=dict)
     on_fault: FaultFunc = raise_fault
+    notes: ReadNotes | None = None
+    clear: Mapping[Subject, ClearSubject] = field(default_factory=dict)
 
     def run(self, subjects: Iterable[Subject]) -> list[Verdict]:
         """
@@ -146,6 +152,29 @@ class ProbeRun(Struct, frozen=True):
         a probe makes its keys Unknown and goes to *on_fault*.
         """
         return [verdict for subject in subjects for verdict in self._run_subject(subject)]
+
+    def run_unknown(
+        self, subjects: Iterable[Subject]
+    ) -> tuple[list[Verdict], Mapping[Subject, ClearSubject]]:
+        """
+        Return the verdicts as `run` does, without those of probes that would find a subject clear again.
+
+        Returns also the subjects that are known to be clear now.
+        """
+        verdicts: list[Verdict] = []
+        clear: dict[Subject, ClearSubject] = {}
+        for subject in subjects:
+            known = self.clear.get(subject)
+            reads = SubjectReads(self.notes) if self.notes is not None and not known else None
+            found = self._run_subject(subject, reads, known.repeated if known else None)
+            verdicts += found
+            if known is None and reads is not None:
+                known = reads.when_clear()
+            elif self.notes is not None:
+                self.notes.take()  # of probes that run each time
+            if known is not None and all(map(_is_clear, found)):
+                clear[subject] = known
+        return verdicts, clear
 
     def evaluable_reasons(self, subjects: Iterable[Subject]) -> frozenset[Reason]:
         """Return the reasons of the subjects' layers whose required kinds can be read."""
@@ -177,13 +206,24 @@ class ProbeRun(Struct, frozen=True):
             if not prepared.why_unknown and not prepared.why_unserved
         )
 
-    def _run_subject(self, subject: Subject) -> list[Verdict]:
+    def _run_subject(
+        self,
+        subject: Subject,
+        reads: SubjectReads | None = None,
+        only: Collection[Reason] | None = None,
+    ) -> list[Verdict]:
         # A list, as a generator costs a part of what a probe of a healthy subject does.
         verdicts: list[Verdict] = []
+        if only is not None and not only:
+            return verdicts
         paused = _is_paused(self.snapshot, subject)
         subject_unknown = self._why_subject_unknown(subject)
+        if reads is not None:
+            reads.add()
         for prepared in self.prepared_probes.get((subject.layer, subject.kind), ()):
             reason = prepared.entry.reason
+            if only is not None and reason not in only:
+                continue
             keys = self.tracked_keys.get((subject, reason), NO_KEYS)
             why = prepared.why_unknown or subject_unknown
             if paused and prepared.probe.spec.pauses_at_zero_replicas:
@@ -194,6 +234,8 @@ class ProbeRun(Struct, frozen=True):
                 verdicts += [Unknown(key, why) for key in keys | {FindingKey(subject, reason)}]
             else:
                 verdicts += self._run_probe(prepared, subject, keys)
+            if reads is not None:
+                reads.add(reason)
         return verdicts
 
     def _why_subject_unknown(self, subject: Subject) -> str:
@@ -205,7 +247,13 @@ class ProbeRun(Struct, frozen=True):
     ) -> Iterable[Verdict]:
         entry, why = prepared.entry, prepared.why_unserved
         request = ProbeRequest(
-            entry.reason, subject, entry.parameters, self.flags, self.now, prepared.unwatched
+            entry.reason,
+            subject,
+            entry.parameters,
+            self.flags,
+            self.now,
+            prepared.unwatched,
+            self.notes,
         )
         try:
             verdicts = run_probe(prepared.probe, prepared.snapshot, request, keys)
@@ -218,6 +266,10 @@ class ProbeRun(Struct, frozen=True):
         if not why:
             return verdicts
         return [Unknown(each.key, why) if isinstance(each, Clear) else each for each in verdicts]
+
+
+def _is_clear(verdict: Verdict) -> bool:
+    return isinstance(verdict, Clear) and not verdict.notes
 
 
 def run_probe(
@@ -301,9 +353,8 @@ def prepare_probe_run(
         )
         for about in {(entry.layer, entry.subject_kind) for entry in catalogue.entries.values()}
     }
-    return ProbeRun(
-        snapshot, flags, prepared, {pair: frozenset(found) for pair, found in keys.items()}, now
-    )
+    tracked_keys = {pair: frozenset(found) for pair, found in keys.items()}
+    return ProbeRun(snapshot, flags, prepared, tracked_keys, now)
 
 
 class _PassInput(Struct, frozen=True):

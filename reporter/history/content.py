@@ -5,8 +5,7 @@ The content of objects: the spec of a new one, and causes and suffixes in the st
 from collections.abc import Iterable, Iterator
 
 from reporter import PROGRAM_NAME
-from reporter.announcing.compose import EventComposer
-from reporter.announcing.message import MessageInput, fill_remedy
+from reporter.announcing.message import fill_remedy
 from reporter.announcing.schedule import PublishContext
 from reporter.catalogue.entries import CatalogueEntry
 from reporter.history.desired import DesiredEpisode, episode_number
@@ -16,7 +15,7 @@ from reporter.kinds.productionstack import MAX_NAME
 from reporter.model.enums import Layer
 from reporter.model.sanitize import MAX_EVENT_MESSAGE_BYTES, truncate_bytes
 from reporter.model.states import Actionability
-from reporter.model.subjects import FindingKey, Subject
+from reporter.model.subjects import Subject
 from reporter.model.verdicts import Trouble
 
 
@@ -30,7 +29,7 @@ def make_spec(
     """Return the spec of a new object: the episode as its Event announces it now."""
     key, record = episode.key, episode.record
     entry, subject = context.catalogue[key.reason], key.subject
-    message_input = _message_input(key, context)
+    message_input = context.message_input(key)
     reported = [each for each in message_input.troubles if each.trouble.node == node]
     troubles = [each.trouble for each in reported]
     remedy = fill_remedy(message_input, reported[0]) if reported else ""
@@ -87,7 +86,7 @@ def _content(
     """
     Return what the Event announces now. The reasons in its suffixes are known while it is up to date.
     """
-    record, message_input = episode.record, _message_input(episode.key, context)
+    record, message_input = episode.record, context.message_input(episode.key)
     is_current = message_input.content_digest == record.content_digest
     also = message_input.other_reasons if is_current else ()
     suppressing = message_input.suppressed_reasons if is_current else ()
@@ -98,16 +97,6 @@ def _content(
         "suppressing": list(suppressing[: health_events.MAX_REASONS]) or None,
         "contentDigest": record.content_digest or None,
     }
-
-
-def _message_input(key: FindingKey, context: PublishContext) -> MessageInput:
-    return EventComposer(
-        context.announcement_state,
-        context.evaluation,
-        context.catalogue,
-        context.settings,
-        context.involved_for,
-    ).message_input(key)
 
 
 def _subject_entities(subject: Subject) -> Iterator[health_events.Entity]:

@@ -1,6 +1,6 @@
 """The writes to the objects that are there: each is kept, resolved or deleted."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypeAlias
 
@@ -8,7 +8,8 @@ import msgspec
 from msgspec import Struct, field
 
 from reporter.history.capacity import StorePlace
-from reporter.history.desired import DesiredEpisode
+from reporter.history.desired import DesiredEpisode, DesiredObjects
+from reporter.history.ends import EndFunc
 from reporter.kinds.health_events import HealthEvent, Phase, Resolution, StoreLimit, StoreLimits
 from reporter.model.silences import Silence
 from reporter.model.status_document import silenced_by
@@ -62,6 +63,30 @@ class PlanMemory(Struct, frozen=True):
     patched_at: Mapping[str, datetime] = field(default_factory=dict)
 
 
+class PlanInput(Struct, frozen=True):
+    """
+    Everything that a plan depends on, beside the memory and the time.
+
+    *desired*: the objects of running episodes. *existing*: the objects of ours, by name.
+    *end_of*: returns how the episode of an object has ended.
+    *settle*: how long an end must last that this process has not seen itself.
+    *places*: further objects that exist or are being created, of which only the name is known.
+    *has_course*: objects show other causes and suffixes of their episodes, so these are written.
+    *dropped*: the silence of each object that its CRD has no field for.
+    *unfit*: objects that are not as they were meant, which are deleted at once.
+    """
+
+    desired: DesiredObjects
+    existing: Mapping[str, HealthEvent]
+    end_of: EndFunc
+    limits: StoreLimits
+    settle: timedelta
+    places: Iterable[StorePlace] = ()
+    has_course: bool = True
+    dropped: Mapping[str, Json] = field(default_factory=dict)
+    unfit: frozenset[str] = frozenset()
+
+
 PATCH_INTERVAL = timedelta(minutes=1)
 """The least time between two patches of one object because of other causes or suffixes."""
 
@@ -80,26 +105,15 @@ class ExistingObjects:
 
     *leaving*: those that are being deleted or will be. *resolved*: those that may be deleted for others,
     with the end of their episodes. *deadlines*: when time alone changes the plan.
-    *has_course*: objects show other causes and suffixes of their episodes. *dropped*: as in PlanInput.
     """
 
-    def __init__(
-        self,
-        limits: StoreLimits,
-        settle: timedelta,
-        memory: PlanMemory,
-        now: datetime,
-        *,
-        has_course: bool = True,
-        dropped: Mapping[str, Json],
-    ) -> None:
+    def __init__(self, given: PlanInput, memory: PlanMemory, now: datetime) -> None:
         self.patches: list[Patch] = []
         self.expired: list[HealthEvent] = []
         self.leaving: list[StorePlace] = []
         self.resolved: list[tuple[datetime, StorePlace]] = []
         self.deadlines: list[datetime] = []
-        self._limits, self._settle, self._memory, self._now = limits, settle, memory, now
-        self._has_course, self._dropped = has_course, dropped
+        self._given, self._memory, self._now = given, memory, now
         self._clear_since: dict[str, datetime] = {}
         self._patched_at: dict[str, datetime] = {}
 
@@ -113,7 +127,7 @@ class ExistingObjects:
     def keep(self, found: HealthEvent, episode: DesiredEpisode) -> None:
         """Write other causes, suffixes or silences of a running episode, at most once a minute."""
         name = found.metadata.name
-        digest = episode.record.content_digest if self._has_course else ""
+        digest = episode.record.content_digest if self._given.has_course else ""
         last = self._memory.patched_at.get(name)
         if last is not None:
             self._patched_at[name] = min(last, self._now)
@@ -122,8 +136,8 @@ class ExistingObjects:
         is_changed = bool(digest) and digest != _digest(found)
         is_first = bool(digest) and episode.has_suffix and not _status(found).get("contentDigest")
         has_news = is_resolved or is_changed or is_first
-        silenced = _silence_patch(found, episode.silence if self._has_course else None)
-        if name in self._dropped and silenced == {SILENCED: self._dropped[name]}:
+        silenced = _silence_patch(found, episode.silence if self._given.has_course else None)
+        if name in self._given.dropped and silenced == {SILENCED: self._given.dropped[name]}:
             silenced = {}
         if not (has_news or silenced):
             return
@@ -150,8 +164,8 @@ class ExistingObjects:
         if end is Resolution.CLEARED and (is_running or name not in self._memory.desired):
             since = min(self._memory.clear_since.get(name, self._now), self._now)
             self._clear_since[name] = since
-            if self._now < since + self._settle:
-                self.deadlines.append(since + self._settle)
+            if self._now < since + self._given.settle:
+                self.deadlines.append(since + self._given.settle)
                 return
         ended: Json = {"phase": Phase.RESOLVED.value, "resolution": end.value}
         ended |= {**_silence_patch(found, None), "resolvedTime": format_time(self._now)}
@@ -169,7 +183,7 @@ class ExistingObjects:
             # Somebody else has resolved it.
             self.patches.append(Patch(found, {"resolvedTime": format_time(self._now)}))
             resolved_at = self._now
-        due_at = resolved_at + self._limits.retention
+        due_at = resolved_at + self._given.limits.retention
         if due_at <= self._now:
             self.remove(found)
         else:

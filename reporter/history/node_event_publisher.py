@@ -10,11 +10,7 @@ from reporter.history.content import make_spec
 from reporter.history.existing import Create, Json, Patch
 from reporter.history.writer import PlannedWrite, is_about_lost_reason
 from reporter.kinds.health_events import HealthEvent, StoreWriteResult
-from reporter.kinds.nvsentinel import (
-    NodeHealthEvent,
-    NodeHealthEventSpec,
-    find_altered_field,
-)
+from reporter.kinds.nvsentinel import NodeHealthEvent, NodeHealthEventSpec, find_altered_field
 from reporter.kinds.objects import NamespacedName
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube import event_format

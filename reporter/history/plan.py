@@ -6,48 +6,22 @@ episode is never deleted, and one that is over goes only after its time, or for 
 its place.
 """
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from reporter.history.capacity import Capacity, Placement, StorePlace
-from reporter.history.desired import DesiredObjects, id_of
-from reporter.history.ends import EndFunc
+from reporter.history.capacity import Capacity, Placement
+from reporter.history.desired import id_of
 from reporter.history.existing import (
     Create,
     ExistingObjects,
-    Json,
     Patch,
+    PlanInput,
     PlanMemory,
     Rejection,
     place_of,
 )
-from reporter.kinds.health_events import HealthEvent, Phase, StoreLimit, StoreLimits
-
-
-class PlanInput(Struct, frozen=True):
-    """
-    Everything that a plan depends on, beside the memory and the time.
-
-    *desired*: the objects of running episodes. *existing*: the objects of ours, by name.
-    *end_of*: returns how the episode of an object has ended.
-    *settle*: how long an end must last that this process has not seen itself.
-    *places*: further objects that exist or are being created, of which only the name is known.
-    *has_course*: objects show other causes and suffixes of their episodes, so these are written.
-    *dropped*: the silence of each object that its CRD has no field for.
-    *unfit*: objects that are not as they were meant, which are deleted at once.
-    """
-
-    desired: DesiredObjects
-    existing: Mapping[str, HealthEvent]
-    end_of: EndFunc
-    limits: StoreLimits
-    settle: timedelta
-    places: Iterable[StorePlace] = ()
-    has_course: bool = True
-    dropped: Mapping[str, Json] = field(default_factory=dict)
-    unfit: frozenset[str] = frozenset()
+from reporter.kinds.health_events import HealthEvent, Phase, StoreLimit
 
 
 class Plan(Struct, frozen=True):
@@ -68,14 +42,7 @@ class Plan(Struct, frozen=True):
 def make_plan(given: PlanInput, memory: PlanMemory, *, now: datetime) -> Plan:
     """Return what to write. *memory*: of the plan before; empty for a new leader."""
     desired = given.desired
-    draft = ExistingObjects(
-        given.limits,
-        given.settle,
-        memory,
-        now,
-        has_course=given.has_course,
-        dropped=given.dropped,
-    )
+    draft = ExistingObjects(given, memory, now)
     for name, found in given.existing.items():
         episode = desired.episode_of(name, found.spec)
         if found.is_deleting:

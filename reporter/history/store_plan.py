@@ -12,8 +12,8 @@ from reporter.announcing.announcements import Announcements
 from reporter.history.capacity import StorePlace
 from reporter.history.desired import DesiredCache
 from reporter.history.ends import EndFinder
-from reporter.history.existing import Create, Patch, PlanMemory
-from reporter.history.plan import Plan, PlanInput, make_plan
+from reporter.history.existing import Create, Patch, PlanInput, PlanMemory
+from reporter.history.plan import Plan, make_plan
 from reporter.history.writer import EpisodeBackend, PlannedWrite, Write
 from reporter.kinds.health_events import HealthEvent, StoreLimit, StoreLimits, StoreWriteResult
 from reporter.kube.errors import Conflict, KubeError, WriteFailure, failure_of

@@ -1,7 +1,7 @@
 """Render the fleet as published, of as much of it as was asked for, and the status of objects."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,11 +12,10 @@ from reporter.hub.query_results import PackageKey, to_time
 from reporter.hub.records import Fleet, FleetRecord, FleetRules
 from reporter.kinds.productionstack import ProductionStackCluster
 from reporter.model import fleet_status
-from reporter.model.enums import Layer
+from reporter.model.enums import Engage, Layer
 from reporter.model.fleet_object_status import MAX_PACKAGES, ClusterObjectStatus
 from reporter.model.fleet_status import (
     ClusterEntry,
-    Engage,
     FleetBlocking,
     FleetCode,
     FleetDocument,
@@ -139,10 +138,6 @@ class FleetView(Struct, frozen=True):
             namespace_count=len(content.namespaces),
             packages=_sum_packages([record])[: fleet_status.MAX_PACKAGES],
         )
-
-    def clusters(self, states: Collection[State] = ANY_STATE) -> Iterator[ClusterEntry]:
-        """Return the entries of the clusters in one of *states*, sorted by name and made one by one."""
-        return filter(None, map(self.cluster, self.names(states)))
 
 
 def _worst(states: Collection[State]) -> State:

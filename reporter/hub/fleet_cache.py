@@ -14,7 +14,8 @@ from reporter.hub.records import Fleet, FleetRules, Members, members_of
 from reporter.kinds.objects import NamespacedName
 from reporter.kinds.productionstack import ProductionStackCluster
 from reporter.kube.leadership import Leadership, run_whenever_leading
-from reporter.model.fleet_status import Engage, QueryResult
+from reporter.model.enums import Engage
+from reporter.model.fleet_status import QueryResult
 from reporter.model.observations import NotServed, NotSynced
 from reporter.process.clock import Clock
 from reporter.rollup.desired import evaluation_interval

@@ -21,7 +21,8 @@ from reporter.hub.query_results import (
 )
 from reporter.hub.records import Content, Fleet, FleetRecord, FleetRules, Member, Members
 from reporter.hub.source_state import SourceState
-from reporter.model.fleet_status import Dropped, Engage, FleetCode
+from reporter.model.enums import Engage
+from reporter.model.fleet_status import Dropped, FleetCode
 from reporter.model.states import State
 
 
@@ -35,10 +36,9 @@ def fold(
     """
     after = replace(fleet, remembers=fleet.remembers or answers.history is not None)
     if rules.engage is Engage.SEEN:
-        members = _all_seen(fleet, answers, now=now, rules=rules)
-        gone = (answers.history or {}).keys() | fleet.forgotten
-        is_full = len(members) >= rules.max_clusters
-        forgotten = frozenset(gone - members.keys()) if is_full else frozenset()
+        earlier = _earlier(fleet, answers, now=now, rules=rules)
+        members = _all_seen(fleet, answers, earlier, now=now, rules=rules)
+        forgotten = {label: at for label, at in earlier.items() if label not in members}
         after = replace(after, forgotten=forgotten)
     if answers.clusters is not None:
         after = _take(after, members, answers.clusters, now=now, rules=rules)
@@ -63,11 +63,27 @@ def _revisions(clusters: Mapping[str, FleetRecord]) -> Mapping[str, int]:
 # ---------------------------------------------------------------- what is seen
 
 
-def _all_seen(fleet: Fleet, answers: Answers, *, now: float, rules: FleetRules) -> Members:
+def _earlier(
+    fleet: Fleet, answers: Answers, *, now: float, rules: FleetRules
+) -> Mapping[str, float]:
+    """Return when the labels that an earlier process saw were last there, until they are forgotten."""
+    history = {label: now - age for label, age in (answers.history or {}).items()}
+    found = {**fleet.forgotten, **history}
+    return {label: at for label, at in found.items() if now - at <= rules.forget}
+
+
+def _all_seen(
+    fleet: Fleet,
+    answers: Answers,
+    earlier: Mapping[str, float],
+    *,
+    now: float,
+    rules: FleetRules,
+) -> Members:
     """
     Return every label that is seen or was, until it is forgotten; the known ones have priority.
     """
-    answer, history = answers.clusters, answers.history or {}
+    answer = answers.clusters
     kept = [
         name
         for name, each in fleet.clusters.items()
@@ -75,10 +91,10 @@ def _all_seen(fleet: Fleet, answers: Answers, *, now: float, rules: FleetRules) 
         <= rules.forget
     ]
     new = sorted(set(answer.reports) - set(kept)) if answer is not None else []
-    earlier = {name: _seen_before(name, now - age, now=now) for name, age in history.items()}
-    names = dict.fromkeys((*kept, *new, *sorted(earlier)))
+    before = {name: _seen_before(name, at, now=now) for name, at in earlier.items()}
+    names = dict.fromkeys((*kept, *new, *sorted(before)))
     return {
-        name: Member(name, earlier=earlier.get(name)) for name in [*names][: rules.max_clusters]
+        name: Member(name, earlier=before.get(name)) for name in [*names][: rules.max_clusters]
     }
 
 
@@ -120,7 +136,7 @@ def _dropped(
 ) -> DroppedByCause:
     counter = DroppedCounter()
     why = Dropped.TOO_MANY if rules.engage is Engage.SEEN else Dropped.NOT_ENGAGED
-    for label in sorted((answer.series.keys() | forgotten) - set(labels)):
+    for label in sorted({*answer.series, *forgotten} - set(labels)):
         counter.add(why, label, answer.series.get(label, 1))
     return {**answer.dropped, **counter.finish()}
 

@@ -21,12 +21,12 @@ from reporter.catalogue.regular_file import read_regular_file
 from reporter.hub.query_results import Series
 from reporter.kube.api_status import parse_retry_after
 from reporter.kube.connections import user_agent
-from reporter.kube.error_mapping import TRANSPORT_ERRORS
 from reporter.kube.open_sockets import OpenSockets
 from reporter.kube.plain_text import clean
 from reporter.kube.response_body import BodyTooLargeError, read_body
 from reporter.kube.rest_config import read_token
 from reporter.kube.tls import verifying_context
+from reporter.kube.transport_errors import TRANSPORT_ERRORS
 from reporter.model.fleet_status import QueryResult
 from reporter.settings.hub import QUERY_PATH, HubSettings
 

@@ -8,12 +8,14 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypeAlias
 
-from msgspec import Struct, field
+import msgspec
+from msgspec import Struct, field, structs
 
 from reporter.hub.query_results import DroppedByCause, PackageKey, Source
 from reporter.hub.source_state import SkewWindow, SourceStates
 from reporter.kinds.productionstack import ProductionStackCluster
-from reporter.model.fleet_status import Engage, FleetBlocking, FleetCode, FleetNamespace
+from reporter.model.enums import Engage
+from reporter.model.fleet_status import FleetBlocking, FleetCode, FleetNamespace
 from reporter.model.object_status import OBSERVED
 from reporter.model.states import State
 from reporter.model.status_document import Replicas, Unobserved
@@ -108,8 +110,8 @@ class Fleet(Struct, frozen=True):
     several at least one is wrong. *answered*: when the last complete answer about clusters came.
     *answering_since*: since when such answers come without a gap as long as the stale time.
     *remembers*: the clusters that were seen by an earlier process are among them.
-    *engine_time*: Unix time of the engine then. *forgotten*: labels of that earlier process for which there was
-    no room. *revision*: changes with the content.
+    *engine_time*: Unix time of the engine then. *forgotten*: labels of that earlier process for which there is
+    no room, by when they were last seen. *revision*: changes with the content.
     """
 
     clusters: Mapping[str, FleetRecord] = field(default_factory=dict)
@@ -120,7 +122,7 @@ class Fleet(Struct, frozen=True):
     answering_since: float | None = None
     engine_time: float | None = None
     remembers: bool = False
-    forgotten: frozenset[str] = frozenset()
+    forgotten: Mapping[str, float] = field(default_factory=dict)
     revision: int = 0
 
     def is_answering(self, now: float, stale: float) -> bool:
@@ -198,10 +200,17 @@ def _read_status(
         state, last_known = State.UNKNOWN, state
     uid, evaluated = status.get("clusterUID"), status.get("reportedTimestampSeconds")
     age = max((wall_time - written).total_seconds(), 0.0) if written is not None else 0.0
+    content = Content(
+        state,
+        last_known,
+        uid=uid if isinstance(uid, str) else "",
+        blocking=None if state is State.UNKNOWN else _read_blocking(status, wall_time),
+        unobserved=None,
+    )
     return FleetRecord(
         found.spec.cluster_label,
         found.spec.cluster_uid,
-        Content(state, last_known, uid=uid if isinstance(uid, str) else "", unobserved=None),
+        content,
         since=now,
         first_engaged=now,
         evaluated=float(evaluated) if isinstance(evaluated, int | float) else None,
@@ -210,6 +219,17 @@ def _read_status(
         was_observed=_read_observed(status),
         was_seen=isinstance(evaluated, int | float),
     )
+
+
+def _read_blocking(status: Mapping[str, Any], wall_time: datetime) -> FleetBlocking | None:
+    """Return what blocked the cluster, without a silence of it that has ended."""
+    try:
+        found: FleetBlocking | None = msgspec.convert(status.get("blocking"), FleetBlocking | None)
+    except msgspec.ValidationError:
+        return None  # of an earlier or later release
+    if found is None or found.silenced_until is None or found.silenced_until > wall_time:
+        return found
+    return structs.replace(found, silenced_until=None)
 
 
 def _read_observed(status: Mapping[str, Any]) -> bool | None:

@@ -32,7 +32,7 @@ from reporter.kube.reflector import Reflector
 from reporter.kube.watch_context import WatchContext
 from reporter.kube.write_limits import WriteRate
 from reporter.metrics.input_collectors import WatchReport
-from reporter.model.fleet_status import Engage
+from reporter.model.enums import Engage
 from reporter.process.clock import Clock, monotonic_seconds
 from reporter.process.loop_lag import LagSelector
 from reporter.process.signals import on_stop_signal
@@ -110,7 +110,7 @@ class Hub:
         self._wire_inputs()
         self.metrics = HubMetrics(self._watch_reports)
         api.on_request(self.metrics.count_api_request)
-        self.metrics.set_permissions_function(self._permissions.report)
+        self.metrics.permissions.report = self._permissions.report
         lock = LeaseLock(api, settings.lease_namespace, settings.leader_election_id)
         self._leadership = lifecycle.make_leadership(
             settings, lock, identity=self._identity, clock=clock

@@ -13,7 +13,8 @@ from reporter.job.reports import Report, go_duration
 from reporter.job.watching import AdapterWatch, StopSignal
 from reporter.job.writer import DEFAULT_LIMITS, ConditionWriter, NotWrittenError, WriteDeadlines
 from reporter.kube import rest_config
-from reporter.kube.client import RestClient, connect
+from reporter.kube.client import RestClient
+from reporter.kube.connect import connect
 from reporter.kube.job_client import JobStatusClient, SidecarPodReader
 from reporter.process.clock import Clock
 from reporter.process.log_format import configure_logging

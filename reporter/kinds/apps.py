@@ -83,10 +83,6 @@ def affects_by_identity(deployment: Deployment) -> tuple[Subject, ...]:
     )
 
 
-def _picker_key_of_deployment(deployment: Deployment) -> str:
-    return objects.picker_key(deployment.metadata.namespace, deployment.metadata.name)
-
-
 DEPLOYMENTS = ResourceKind(
     resource="deployments",
     group="apps",
@@ -96,5 +92,5 @@ DEPLOYMENTS = ResourceKind(
     index_keys=deployment_keys,
     affects=deployment_affects,
     affects_by_identity=affects_by_identity,
-    referrers=(("inferencepools", _picker_key_of_deployment),),
+    referrers=(("inferencepools", objects.own_picker_key),),
 )

@@ -1,8 +1,7 @@
 """CiliumNetworkPolicies."""
 
-from reporter.kinds.objects import ApiObject, ApiStruct, Condition, harness_of, no_index_keys
+from reporter.kinds.objects import ApiObject, ApiStruct, Condition, affects_harness
 from reporter.kinds.resource_kind import ResourceKind
-from reporter.model.subjects import Subject
 
 
 class MatchExpression(ApiStruct, frozen=True):
@@ -39,13 +38,8 @@ class IngressRule(ApiStruct, frozen=True):
 
 
 class CiliumNetworkPolicySpec(ApiStruct, frozen=True):
-    """
-    The rules of a policy.
+    """The rules of a policy: any one of *ingress* lets a connection in."""
 
-    *endpoint_selector*: the pods that they protect. *ingress*: any one of them lets a connection in.
-    """
-
-    endpoint_selector: EndpointSelector | None = None
     ingress: tuple[IngressRule, ...] | None = ()
 
 
@@ -62,17 +56,11 @@ class CiliumNetworkPolicy(ApiObject, frozen=True):
     status: CiliumNetworkPolicyStatus = CiliumNetworkPolicyStatus()
 
 
-def network_policy_affects(policy: CiliumNetworkPolicy) -> tuple[Subject, ...]:
-    """Return the harness of the policy's namespace, whose pods it protects."""
-    return (harness_of(policy),)
-
-
 CILIUM_NETWORK_POLICIES = ResourceKind(
     resource="ciliumnetworkpolicies",
     group="cilium.io",
     versions=("v2",),
     kind="CiliumNetworkPolicy",
     type=CiliumNetworkPolicy,
-    index_keys=no_index_keys,
-    affects=network_policy_affects,
+    affects=affects_harness,  # whose pods it protects
 )

@@ -13,12 +13,6 @@ from reporter.model.enums import Layer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 
 
-class NamespaceStatusFields(objects.ApiStruct, frozen=True):
-    """The status of a Namespace. *phase*: Active, or Terminating while it is being deleted."""
-
-    phase: str | None = ""
-
-
 class NamespaceMetadata(objects.Metadata, frozen=True):
     """Metadata that keeps only the annotations of a silence: the others change often."""
 
@@ -35,7 +29,6 @@ class Namespace(objects.ApiObject, frozen=True):
     """A Namespace, with its labels; of its annotations only those of a silence are kept."""
 
     metadata: NamespaceMetadata
-    status: NamespaceStatusFields = NamespaceStatusFields()
 
 
 def namespace_affects(namespace: Namespace) -> tuple[Subject, ...]:
@@ -164,7 +157,6 @@ class ContainerStateTerminated(objects.ApiStruct, frozen=True):
     message: str | None = ""
     exit_code: int = 0
     started_at: objects.Timestamp | None = None
-    finished_at: objects.Timestamp | None = None
 
 
 class ContainerState(objects.ApiStruct, frozen=True):
@@ -323,17 +315,8 @@ class Service(objects.ApiObject, frozen=True):
     """A Service, without labels and owners: a cluster has several of them for each model."""
 
 
-def service_affects(_: Service) -> tuple[Subject, ...]:
-    """Return nothing: a Service matters to the models whose InferencePool names it."""
-    return ()
-
-
 def _bounded(service: Service) -> Service:
     return Service(metadata=replace(service.metadata, labels=None, owner_references=None))
-
-
-def _picker_key_of_service(service: Service) -> str:
-    return objects.picker_key(service.metadata.namespace, service.metadata.name)
 
 
 SERVICES = ResourceKind(
@@ -342,8 +325,7 @@ SERVICES = ResourceKind(
     versions=("v1",),
     kind="Service",
     type=Service,
-    index_keys=objects.no_index_keys,
-    affects=service_affects,
-    referrers=(("inferencepools", _picker_key_of_service),),
+    affects=objects.affects_nothing,  # it matters to the models whose InferencePool names it
+    referrers=(("inferencepools", objects.own_picker_key),),
     bounded=_bounded,
 )

@@ -50,15 +50,10 @@ class Listener(objects.ApiStruct, frozen=True):
     """A listener in the spec of a Gateway; its name is unique within the Gateway."""
 
     name: str
-    port: int = 0
-    protocol: str | None = ""
 
 
 class GatewayAddress(objects.ApiStruct, frozen=True):
-    """An address of a Gateway. *type*: IPAddress or Hostname."""
-
-    type: str | None = ""
-    value: str | None = ""
+    """An address that is asked for; of interest is only that there is one."""
 
 
 class GatewaySpec(objects.ApiStruct, frozen=True):
@@ -81,11 +76,10 @@ class ListenerStatus(objects.ApiStruct, frozen=True):
 
 
 class GatewayStatus(objects.ApiStruct, frozen=True):
-    """The status that the controller of the class writes; *addresses* are those in use."""
+    """The status that the controller of the class writes."""
 
     conditions: tuple[objects.Condition, ...] | None = ()
     listeners: tuple[ListenerStatus, ...] | None = ()
-    addresses: tuple[GatewayAddress, ...] | None = ()
 
 
 class Gateway(objects.ApiObject, frozen=True):
@@ -150,7 +144,6 @@ GATEWAY_CLASSES = ResourceKind(
     versions=("v1",),
     kind="GatewayClass",
     type=GatewayClass,
-    index_keys=objects.no_index_keys,
     affects=gateway_class_affects,
 )
 
@@ -163,12 +156,6 @@ class InferencePoolSelector(objects.InterningApiStruct, frozen=True):
     match_labels: dict[str, str] | None = None
 
 
-class EndpointPickerPort(objects.ApiStruct, frozen=True):
-    """The port of the Service of an endpoint picker; 0 if none is stated."""
-
-    number: int = 0
-
-
 class EndpointPickerReference(objects.ApiStruct, frozen=True):
     """
     The reference of a pool to its endpoint picker, in the namespace of the pool.
@@ -179,7 +166,6 @@ class EndpointPickerReference(objects.ApiStruct, frozen=True):
     name: str
     group: str | None = None
     kind: str | None = None
-    port: EndpointPickerPort | None = None
 
 
 class InferencePoolSpec(objects.ApiStruct, frozen=True):
@@ -253,7 +239,6 @@ class BackendReference(objects.InterningApiStruct, frozen=True):
     group: str | None = None
     kind: str | None = None
     namespace: str | None = None
-    port: int | None = None
 
 
 class HTTPRouteRule(objects.ApiStruct, frozen=True):
@@ -299,8 +284,10 @@ def route_keys(route: HTTPRoute) -> tuple[str, ...]:
 
 def route_affects(route: HTTPRoute) -> tuple[Subject, ...]:
     """
-    Return the harness of the namespace, and the models of the route's labels, name and backends.
+    Return the harnesses of the namespace and of its Gateways', and the models of labels, name and backends.
     """
+    gateways = {each.namespace for each in route.spec.parent_refs or () if each.namespace}
+    elsewhere = gateways - {route.metadata.namespace}
     backends = [
         Subject(
             Layer.MODELDEPLOYMENT,
@@ -313,6 +300,7 @@ def route_affects(route: HTTPRoute) -> tuple[Subject, ...]:
     ]
     return (
         objects.harness_of(route),
+        *(Subject(Layer.MODELHARNESS, each) for each in sorted(elsewhere)),
         *objects.possible_models_of(route, objects.ROUTE_SUFFIX),
         *backends,
     )
@@ -325,6 +313,9 @@ HTTP_ROUTES = ResourceKind(
     kind="HTTPRoute",
     type=HTTPRoute,
     index_keys=route_keys,
-    spec_key_prefixes=(lambda namespace: objects.backend_pool_key(namespace, ""),),
+    spec_key_prefixes=(
+        lambda namespace: objects.backend_pool_key(namespace, ""),
+        lambda namespace: objects.parent_gateway_key(namespace, ""),
+    ),
     affects=route_affects,
 )

@@ -269,7 +269,6 @@ HEALTH_EVENTS = ResourceKind(
     versions=("v1alpha1",),
     kind="HealthEvent",
     type=HealthEvent,
-    index_keys=objects.no_index_keys,
     affects=objects.affects_nothing,
     label_selector=f"{MANAGED_BY_LABEL}={PROGRAM_NAME}",
     tracks_deletions=False,

@@ -37,11 +37,6 @@ class AuthorizationPolicy(ApiObject, frozen=True):
         return (provider.name or "") if provider is not None else ""
 
 
-def policy_affects(policy: AuthorizationPolicy) -> tuple[Subject, ...]:
-    """Return the harness of the policy's namespace, whose Gateway it guards."""
-    return (objects.harness_of(policy),)
-
-
 AUTHORIZATION_POLICIES = ResourceKind(
     resource="authorizationpolicies",
     group="security.istio.io",
@@ -49,7 +44,7 @@ AUTHORIZATION_POLICIES = ResourceKind(
     kind="AuthorizationPolicy",
     type=AuthorizationPolicy,
     index_keys=objects.namespace_keys,
-    affects=policy_affects,
+    affects=objects.affects_harness,  # whose Gateway it guards
 )
 
 
@@ -119,11 +114,6 @@ class EnvoyFilter(ApiObject, frozen=True):
     status: EnvoyFilterStatus = EnvoyFilterStatus()
 
 
-def envoy_filter_affects(envoy_filter: EnvoyFilter) -> tuple[Subject, ...]:
-    """Return the harness of the filter's namespace, whose Gateway it patches."""
-    return (objects.harness_of(envoy_filter),)
-
-
 ENVOY_FILTERS = ResourceKind(
     resource="envoyfilters",
     group="networking.istio.io",
@@ -131,7 +121,7 @@ ENVOY_FILTERS = ResourceKind(
     kind="EnvoyFilter",
     type=EnvoyFilter,
     index_keys=objects.namespace_keys,
-    affects=envoy_filter_affects,
+    affects=objects.affects_harness,  # whose Gateway it patches
 )
 
 
@@ -200,7 +190,6 @@ MESH_CONFIG_MAPS = ResourceKind(
     versions=("v1",),
     kind="ConfigMap",
     type=MeshConfigMap,
-    index_keys=objects.no_index_keys,
     affects=mesh_config_affects,
     object_name="istio",
 )

@@ -1,16 +1,8 @@
 """KAITO: InferenceSets, Workspaces (one replica, with its nodes and pods), and APIKeys of its gateway auth."""
 
-from typing import ClassVar
-
 from reporter.kinds import objects
 from reporter.kinds.resource_kind import ResourceKind, silence_keys
 from reporter.model.subjects import Subject
-
-
-class SecretReference(objects.ApiStruct, frozen=True):
-    """The Secret with the text of a key; its content is never read."""
-
-    name: str = ""
 
 
 class APIKeyStatus(objects.ApiStruct, frozen=True):
@@ -20,18 +12,12 @@ class APIKeyStatus(objects.ApiStruct, frozen=True):
 
     phase: str | None = ""
     conditions: tuple[objects.Condition, ...] | None = ()
-    secret_ref: SecretReference | None = None
 
 
 class APIKey(objects.ApiObject, frozen=True):
     """A key for requests through the Gateway; the harness's own is rotated before it expires."""
 
     status: APIKeyStatus = APIKeyStatus()
-
-
-def api_key_affects(api_key: APIKey) -> tuple[Subject, ...]:
-    """Return the harness of the key's namespace, to whose Gateway it lets clients in."""
-    return (objects.harness_of(api_key),)
 
 
 API_KEYS = ResourceKind(
@@ -41,7 +27,7 @@ API_KEYS = ResourceKind(
     kind="APIKey",
     type=APIKey,
     index_keys=objects.namespace_keys,
-    affects=api_key_affects,
+    affects=objects.affects_harness,  # to whose Gateway it lets clients in
 )
 
 
@@ -74,7 +60,6 @@ class InferenceSetStatusFields(objects.ApiStruct, frozen=True):
     *auto_upgrade*: None where KAITO does not report versions of replicas.
     """
 
-    replicas: int = 0
     ready_replicas: int = 0
     auto_upgrade: AutoUpgradeStatus | None = None
     conditions: tuple[objects.Condition, ...] | None = ()
@@ -116,19 +101,6 @@ INFERENCE_SETS = ResourceKind(
 )
 
 
-class WorkspaceResource(objects.InterningApiStruct, frozen=True):
-    """
-    The nodes that a Workspace asks for.
-
-    *preferred_nodes*: nodes that the user brings; then there is no NodeClaim.
-    """
-
-    interned_fields: ClassVar[tuple[str, ...]] = ("instance_type",)
-
-    instance_type: str | None = ""
-    preferred_nodes: tuple[str, ...] | None = ()
-
-
 class WorkspaceStatus(objects.ApiStruct, frozen=True):
     """
     The status of a Workspace.
@@ -144,18 +116,15 @@ class WorkspaceStatus(objects.ApiStruct, frozen=True):
 
 
 class Workspace(objects.ApiObject, frozen=True):
-    """
-    A Workspace has ``resource`` at the top level and no spec. Annotations mark an upgrade in place.
-    """
+    """A Workspace, which has no spec. Annotations mark an upgrade in place."""
 
     metadata: objects.AnnotatedMetadata
-    resource: WorkspaceResource = WorkspaceResource()
     status: WorkspaceStatus = WorkspaceStatus()
 
 
 def workspace_affects(workspace: Workspace) -> tuple[Subject, ...]:
     """Return the model whose replica it is; all of its namespace if it names none."""
-    return (objects.owning_model_of(workspace),)
+    return (objects.model_of(workspace, objects.owning_inference_set(workspace)),)
 
 
 WORKSPACES = ResourceKind(

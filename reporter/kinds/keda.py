@@ -64,7 +64,6 @@ HORIZONTAL_POD_AUTOSCALERS = ResourceKind(
     versions=("v2",),
     kind="HorizontalPodAutoscaler",
     type=HorizontalPodAutoscaler,
-    index_keys=objects.no_index_keys,
     affects=autoscaler_affects,
 )
 

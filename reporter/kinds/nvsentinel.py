@@ -11,29 +11,24 @@ from msgspec import Meta, field
 from msgspec.structs import fields
 
 from reporter import PROGRAM_NAME
-from reporter.kinds import objects
-from reporter.kinds.health_events import (
-    MANAGED_BY_LABEL,
-    Entity,
-    HealthEventMetadata,
-    ProcessingStrategy,
-    RecommendedAction,
-)
+from reporter.kinds import health_events, objects
+from reporter.kinds.api_names import NVSENTINEL_KINDS
 from reporter.kinds.resource_kind import ResourceKind
 
 
-KINDS = {"healtheventresources": "HealthEventResource", "healthevents": "HealthEvent"}
-"""The kinds by their resources: that of its chart, and that of its design (ADR-027)."""
-
-DEFAULT_RESOURCE = "healtheventresources.healthevents.dgxc.nvidia.com"
 VERSIONS = ("v1", "v1beta1", "v1alpha1")
 
-INERT_STRATEGIES = frozenset({ProcessingStrategy.STORE_ONLY.value, 2, "STORE_AND_ANALYSE", 3})
+INERT_STRATEGIES = frozenset(
+    {health_events.ProcessingStrategy.STORE_ONLY.value, 2, "STORE_AND_ANALYSE", 3}
+)
 """
 The strategies that trigger nothing, by name and by number. Unspecified means EXECUTE_REMEDIATION.
 """
 
-_NUMBERS = {RecommendedAction.NONE.value: 0, ProcessingStrategy.STORE_ONLY.value: 2}
+_NUMBERS = {
+    health_events.RecommendedAction.NONE.value: 0,
+    health_events.ProcessingStrategy.STORE_ONLY.value: 2,
+}
 
 
 class NodeHealthEventSpec(objects.ApiStruct, frozen=True, kw_only=True):
@@ -57,7 +52,7 @@ class NodeHealthEventSpec(objects.ApiStruct, frozen=True, kw_only=True):
     node_name: Annotated[str, Meta(min_length=1)]
     metadata: dict[str, str] = field(default_factory=dict)
     error_code: tuple[str, ...] = ()
-    entities_impacted: tuple[Entity, ...] = ()
+    entities_impacted: tuple[health_events.Entity, ...] = ()
     recommended_action: str | int = 0
     processing_strategy: str | int = 0
     version: int = 0
@@ -87,13 +82,8 @@ def find_altered_field(meant: NodeHealthEventSpec, stored: NodeHealthEventSpec) 
 class NodeHealthEvent(objects.WrittenObject, frozen=True):
     """A fault of a node as this program writes it for NVSentinel, in its kind."""
 
-    metadata: HealthEventMetadata
+    metadata: health_events.HealthEventMetadata
     spec: NodeHealthEventSpec
-
-    @property
-    def is_deleting(self) -> bool:
-        """True once deletion was requested; finalizers may keep the object for a while."""
-        return self.metadata.deletion_timestamp is not None
 
 
 def node_health_events(group_resource: str, namespace: str) -> ResourceKind:
@@ -103,11 +93,10 @@ def node_health_events(group_resource: str, namespace: str) -> ResourceKind:
         resource=resource,
         group=group,
         versions=VERSIONS,
-        kind=KINDS[resource],
+        kind=NVSENTINEL_KINDS[resource],
         type=NodeHealthEvent,
-        index_keys=objects.no_index_keys,
         affects=objects.affects_nothing,
         namespace=namespace,
-        label_selector=f"{MANAGED_BY_LABEL}={PROGRAM_NAME}",
+        label_selector=f"{health_events.MANAGED_BY_LABEL}={PROGRAM_NAME}",
         tracks_deletions=False,
     )

@@ -48,7 +48,8 @@ class InterningApiStruct(ApiStruct, frozen=True):
             elif kind is datetime:
                 force_setattr(self, field, _shared_time(value))
             elif value:
-                force_setattr(self, field, _interned_dict(value))
+                texts = {intern(name): intern(text) for name, text in value.items()}
+                force_setattr(self, field, texts)
 
 
 _LAST_TIMES: list[datetime | None] = [None] * 3600
@@ -71,10 +72,6 @@ def _shared_time(time: datetime) -> datetime:
         return last
     _LAST_TIMES[second] = time
     return time
-
-
-def _interned_dict(texts: dict[str, str]) -> dict[str, str]:
-    return {intern(name): intern(text) for name, text in texts.items()}
 
 
 def json_field(value: object, name: str) -> object:
@@ -209,13 +206,6 @@ def model_of(each: ApiObject, inference_set: str) -> Subject:
     return Subject(Layer.MODELDEPLOYMENT, each.metadata.namespace, inference_set)
 
 
-def owning_model_of(each: ApiObject) -> Subject:
-    """
-    Return the InferenceSet that the object is part of; all of its namespace if it names none.
-    """
-    return model_of(each, owning_inference_set(each))
-
-
 def owning_inference_set(each: ApiObject) -> str:
     """
     Return the name of the InferenceSet that an object is part of, by label or by its chart's naming.
@@ -325,11 +315,16 @@ def picker_key(namespace: str, picker: str) -> str:
     return f"picker={namespace}/{picker}"
 
 
-def no_index_keys(_: ApiObject) -> tuple[str, ...]:
-    """Index nothing: these objects are only read by name, or all of them."""
-    return ()
+def own_picker_key(picker: ApiObject) -> str:
+    """Return the key of the InferencePools that name this object as their endpoint picker."""
+    return picker_key(picker.metadata.namespace, picker.metadata.name)
 
 
 def affects_nothing(_: ApiObject) -> tuple[Subject, ...]:
-    """Return none: no verdict depends on what is only written."""
+    """Return no subject, as for what is only written."""
     return ()
+
+
+def affects_harness(each: ApiObject) -> tuple[Subject, ...]:
+    """Return the harness of the object's namespace."""
+    return (harness_of(each),)

@@ -10,11 +10,11 @@ from typing import Annotated, Any, TypeAlias
 
 from msgspec import Meta, field
 
-from reporter.kinds.objects import ApiStruct, WrittenObject, affects_nothing, no_index_keys
+from reporter.kinds.api_names import GROUP
+from reporter.kinds.objects import ApiStruct, WrittenObject, affects_nothing
 from reporter.kinds.resource_kind import ResourceKind
 
 
-GROUP = "reporter.productionstack.kaito.sh"
 VERSIONS = ("v1alpha1",)
 
 
@@ -97,7 +97,6 @@ PRODUCTION_STACK_STATUSES = ResourceKind(
     versions=VERSIONS,
     kind="ProductionStackStatus",
     type=ProductionStackStatus,
-    index_keys=no_index_keys,
     affects=affects_nothing,
     tracks_deletions=False,
 )
@@ -144,7 +143,6 @@ PRODUCTION_STACK_CLUSTERS = ResourceKind(
     versions=VERSIONS,
     kind="ProductionStackCluster",
     type=ProductionStackCluster,
-    index_keys=no_index_keys,
     affects=affects_nothing,
     tracks_deletions=False,
 )

@@ -266,8 +266,8 @@ class ResourceKind:
 
     *versions*: those whose fields the struct *type* can decode, preferred first; if empty, any that
     is served, in the order of the API server.
-    *index_keys*: the keys under which an object is found other than by name; both functions take
-    objects of *type*.
+    *index_keys*: the keys under which an object is found other than by name, none if it is only read
+    by name or with all others; the functions take objects of *type*.
     *affects*: the subjects whose verdicts may depend on an object. A subject without a name stands
     for every subject of its layer, in its namespace or everywhere. Like the keys of *referrers*, it
     reads only name, namespace, labels, owners and spec: other changes are not compared.
@@ -293,8 +293,8 @@ class ResourceKind:
     versions: tuple[str, ...]
     kind: str
     type: type[ApiObject]
-    index_keys: Callable[[Any], tuple[str, ...]]
     affects: Callable[[Any], Iterable[Subject]]
+    index_keys: Callable[[Any], tuple[str, ...]] = lambda _: ()
     affects_by_identity: Callable[[Any], Iterable[Subject]] = lambda _: ()
     referrers: tuple[tuple[str, Callable[[Any], str]], ...] = ()
     spec_key_prefixes: tuple[Callable[[str], str], ...] = ()

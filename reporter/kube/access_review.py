@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from reporter.kube.client import RestClient
-from reporter.kube.decoding import Json, decode_json
-from reporter.kube.errors import KubeError, Unreachable
+from reporter.kube.decoding import Json, decode_response
+from reporter.kube.errors import KubeError
 
 
 TOKEN_REVIEWS = ("authentication.k8s.io", "tokenreviews")
@@ -30,13 +30,14 @@ class UserInfo(msgspec.Struct, frozen=True):
     extra: dict[str, tuple[str, ...]] = {}
 
 
-class _Status(msgspec.Struct):
+class _Status(msgspec.Struct, rename="camel"):
     """The status of a TokenReview, or of a review of access with *allowed* and *denied*."""
 
     authenticated: bool = False
     user: UserInfo = msgspec.field(default_factory=UserInfo)
     allowed: bool = False
     denied: bool = False
+    resource_rules: list[Json] = []
 
 
 class _Review(msgspec.Struct):
@@ -95,21 +96,7 @@ async def _review(
         timeout=time_limit,
         operation=operation,
     )
-    try:
-        return decode_json(_DECODER, response.body).status
-    except msgspec.DecodeError as err:
-        raise Unreachable(operation, status=response.status, message=str(err)) from err
-
-
-class _Rules(msgspec.Struct, rename="camel"):
-    resource_rules: list[Json] = []
-
-
-class _RulesReview(msgspec.Struct):
-    status: _Rules
-
-
-_RULES_DECODER = msgspec.json.Decoder(_RulesReview)
+    return decode_response(_DECODER, response.body, operation).status
 
 
 async def review_rules(
@@ -122,23 +109,10 @@ async def review_rules(
     SubjectRulesReviewStatus.incomplete), so this is no answer to whether something is allowed. Raises
     KubeError without an answer.
     """
-    operation = f"review rules in {namespace}"
-    response = await api.call(
-        "POST",
-        "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
-        body={
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SelfSubjectRulesReview",
-            "spec": {"namespace": namespace},
-        },
-        timeout=time_limit,
-        operation=operation,
-    )
-    try:
-        found = decode_json(_RULES_DECODER, response.body).status.resource_rules
-    except msgspec.DecodeError as err:
-        raise Unreachable(operation, status=response.status, message=str(err)) from err
-    return tuple(sorted(msgspec.json.encode(each, order="deterministic") for each in found))
+    spec, operation = {"namespace": namespace}, f"review rules in {namespace}"
+    status = await _review(api, "SelfSubjectRulesReview", spec, time_limit, operation=operation)
+    rules = (msgspec.json.encode(each, order="deterministic") for each in status.resource_rules)
+    return tuple(sorted(rules))
 
 
 MAX_CONCURRENT_REVIEWS = 8

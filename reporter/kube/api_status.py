@@ -26,12 +26,10 @@ class StatusDetails(msgspec.Struct, rename="camel"):
     """
     The details of a Status (meta/v1 StatusDetails), as far as they are read.
 
-    *name* and *kind*: of the object that the error is about. *retry_after_seconds*: 0 without a
-    request to wait.
+    *name*: of the object that the error is about. *retry_after_seconds*: 0 without a request to wait.
     """
 
     name: str = ""
-    kind: str = ""
     retry_after_seconds: int = 0
     causes: list[StatusCause] | None = None
 

@@ -72,10 +72,7 @@ class _SharedSession:
 
     async def close_if_unused(self) -> None:
         if self.retired and not self.users:
-            await self.close()
-
-    async def close(self) -> None:
-        await self.session.close()
+            await self.session.close()
 
 
 class Connections:
@@ -110,7 +107,7 @@ class Connections:
         """
         Close the present session and every socket; return after some seconds at most, even if one hangs.
         """
-        await self._current.close()
+        await self._current.session.close()
         await self._sockets.close()
 
     async def _refresh(self, config: RestConfig) -> None:

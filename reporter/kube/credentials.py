@@ -61,9 +61,10 @@ class Credentials:
         Raises ConfigurationError if the credentials have expired and cannot be renewed.
         """
         self._reload_token_file(self._refresh_policy.token_reload_interval)
-        if self._is_expiring(server_time):
+        soon = server_time and server_time + self._refresh_policy.expiry_margin
+        if self._expires_by(soon):
             self._start_renewal()
-            if self._has_expired(server_time):
+            if self._expires_by(server_time):
                 await self._wait_for_renewal()
                 if self._failure is not None:
                     raise self._failure
@@ -93,15 +94,9 @@ class Credentials:
         if token is not None:
             self._config = replace(self._config, authorization=bearer_header(token))
 
-    def _is_expiring(self, server_time: datetime | None) -> bool:
+    def _expires_by(self, moment: datetime | None) -> bool:
         expires = self._config.expires
-        if expires is None or server_time is None:
-            return False
-        return server_time >= expires - self._refresh_policy.expiry_margin
-
-    def _has_expired(self, server_time: datetime | None) -> bool:
-        expires = self._config.expires
-        return expires is not None and server_time is not None and server_time >= expires
+        return expires is not None and moment is not None and moment >= expires
 
     async def close(self) -> None:
         """Cancel a renewal under way and wait for its end, so that no plugin is left running."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from http import HTTPStatus
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct, field
@@ -342,3 +342,24 @@ class DiscoveryLoop:
 
 def _groups_of(resources: Iterable[str]) -> frozenset[str]:
     return frozenset(each.partition(".")[2] for each in resources)
+
+
+# --------------------------------------------------------------------
+# Get CustomResourceDefinitions by name, as a whole: for who checks something by their schemas.
+
+
+_JSON = msgspec.json.Decoder(Any)
+
+
+async def get_crds(api: RestClient, names: Iterable[str]) -> list[Any]:
+    """Return those that there are, such as ``inferencesets.kaito.sh``. Raises KubeError."""
+    found = []
+    for name in sorted(names):
+        path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}"
+        operation = f"get the CRD {name}"
+        try:
+            answer = await api.call("GET", path, operation=operation)
+        except NotFound:
+            continue
+        found.append(decode_response(_JSON, answer.body, operation))
+    return found

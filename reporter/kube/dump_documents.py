@@ -140,7 +140,7 @@ def _read_yaml(source: str, text: str) -> Iterator[DumpDocument | UnreadableFile
         for content in yaml.load_all(text, Loader=_Loader):
             if _has_aliases(content):
                 yield UnreadableFile(source, "it has YAML aliases, which no dump of objects has")
-            elif _is_headless_list(content):
+            elif isinstance(content, dict) and "items" in content and "kind" not in content:
                 # kubectl writes the kind of a list after its items.
                 why = _ends_at(last, "without the kind of its list")
                 yield UnreadableFile(source, why, is_cut_off=True)
@@ -158,10 +158,6 @@ def _read_yaml(source: str, text: str) -> Iterator[DumpDocument | UnreadableFile
             yield UnreadableFile(source, f"line {line} is not YAML: {err.problem}")
     except (yaml.YAMLError, RecursionError, ValueError) as err:
         yield UnreadableFile(source, f"it is not YAML: {_first_line(err)}")
-
-
-def _is_headless_list(content: Any) -> bool:
-    return isinstance(content, dict) and "items" in content and "kind" not in content
 
 
 def _check_nesting(text: str) -> None:

@@ -47,6 +47,7 @@ class Elector:
     *identity*: names this process and no other one, not even an earlier one in the same pod.
     *wall_clock*: only dates the record.
     *jitter*: returns a random number in [0, 1), which spreads the polls of followers.
+    *lease*: the Lease as this process last read or wrote it.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class Elector:
         self._wall_clock = wall_clock
         self._now = asyncio.get_running_loop().time
         self._jitter = jitter
-        self._lease: Lease | None = None
+        self.lease: Lease | None = None
         self._observed: lease_rules.ObservedRecord | None = None
         self._absence: lease_rules.LeaseAbsence | None = None
         self._has_written = False
@@ -83,11 +84,6 @@ class Elector:
         noticed yet.
         """
         return self._leading.is_set()
-
-    @property
-    def lease(self) -> Lease | None:
-        """The Lease as this process last read or wrote it."""
-        return self._lease
 
     @property
     def holder(self) -> str:
@@ -197,8 +193,8 @@ class Elector:
     async def _read_lease(self) -> None:
         previous_holder = self.holder
         async with asyncio.timeout(self._call_timeout):
-            self._lease = await self._lock.read()
-        record = self._lease.record if self._lease is not None else None
+            self.lease = await self._lock.read()
+        record = self.lease.record if self.lease is not None else None
         # The observation outlives a removed Lease: its holder goes on, and others still wait for it.
         if record is None or lease_rules.is_lease_absent(self._observed, record):
             self._absence = lease_rules.observe_absence(
@@ -224,19 +220,15 @@ class Elector:
         # Set before the call: a write without an answer may have arrived, and is then released.
         self._has_written = True
         async with asyncio.timeout(self._call_timeout):
-            if self._lease is None:
-                self._lease = await self._lock.create(record)
+            if self.lease is None:
+                self.lease = await self._lock.create(record)
             else:
-                self._lease = await self._lock.update(self._lease, record)
-        self._observed, self._absence = (
-            lease_rules.ObservedRecord(self._lease.record, self._now()),
-            None,
-        )
+                self.lease = await self._lock.update(self.lease, record)
+        self._observed = lease_rules.ObservedRecord(self.lease.record, self._now())
+        self._absence = None
         self._renewed_at = sent_at
         # A process that was paused during the call may find the answer after its deadline.
-        if not self.is_leader and self._now() < lease_rules.leadership_deadline(
-            sent_at, self._timing
-        ):
+        if not self.is_leader and self._now() < self.deadline():
             self._not_leading.clear()
             self._leading.set()
             logger.info("leading: %s holds lease %s", self._identity, self._lock)

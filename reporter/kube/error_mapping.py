@@ -1,5 +1,5 @@
 """
-Map responses and transport failures to the closed set of KubeErrors.
+Map responses to the closed set of KubeErrors.
 
 A webhook chooses its code and reason (400 by default), and so does a ValidatingAdmissionPolicy (422
 Invalid by default), so only the text says who refused. Validation of the object itself always names
@@ -12,9 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from http import HTTPStatus
-
-import aiohttp
-from aiohttp.http_exceptions import HttpProcessingError
 
 from reporter.kube import paths
 from reporter.kube.api_status import Status, decode_status, parse_retry_after
@@ -51,21 +48,6 @@ def is_admission_refusal(status: Status, code: int) -> bool:
         return True
     return code == HTTPStatus.UNPROCESSABLE_ENTITY and not status.has_invalid_fields
 
-
-TRANSPORT_ERRORS = (
-    aiohttp.ClientError,
-    HttpProcessingError,
-    TimeoutError,
-    OSError,  # ssl.SSLError is one
-    ValueError,  # raised for header values and URLs that cannot be sent
-)
-
-_NEVER_SENT = (
-    aiohttp.ClientConnectorError,
-    aiohttp.ConnectionTimeoutError,
-    aiohttp.ClientHttpProxyError,
-    ValueError,
-)
 
 NOT_SERVED_TEXT = b"404 page not found"
 """The body, not a Status, of an API server's response to a path that it does not serve."""
@@ -166,20 +148,6 @@ def watch_event_error(request: RequestInfo, raw: bytes) -> KubeError:
     if api_status.reason in {"Expired", "Gone"}:
         return Expired(request.operation, status=HTTPStatus.GONE, message=clean(api_status.text))
     return response_error(request, api_status.code or HTTPStatus.INTERNAL_SERVER_ERROR, {}, raw)
-
-
-def transport_error(request: RequestInfo, err: BaseException) -> Unreachable:
-    """
-    Map a failure without a response, one of TRANSPORT_ERRORS, to Unreachable.
-
-    *may_have_applied* is False only for a request that was never sent.
-    """
-    sent = not isinstance(err, _NEVER_SENT)
-    if isinstance(err, TimeoutError):
-        message = "timed out" if sent else "connecting timed out"
-    else:
-        message = clean(str(err)) or type(err).__name__
-    return Unreachable(request.operation, message=message, may_have_applied=sent)
 
 
 def proxy_error(

@@ -26,13 +26,20 @@ class KubeError(Exception):
     """
 
     is_from_api_server = False
-    retry_after: timedelta | None = None
 
-    def __init__(self, operation: str, *, status: int = 0, message: str = "") -> None:
+    def __init__(
+        self,
+        operation: str,
+        *,
+        status: int = 0,
+        message: str = "",
+        retry_after: timedelta | None = None,
+    ) -> None:
         super().__init__(operation, status, message)
         self.operation = operation
         self.status = status
         self.message = message
+        self.retry_after = retry_after
 
     def __str__(self) -> str:
         number = f"HTTP {self.status}" if self.status else ""
@@ -93,17 +100,6 @@ class Refused(KubeError):
 class Throttled(KubeError):
     """Too many requests (429): wait before the next one."""
 
-    def __init__(
-        self,
-        operation: str,
-        *,
-        status: int = 0,
-        message: str = "",
-        retry_after: timedelta | None = None,
-    ) -> None:
-        super().__init__(operation, status=status, message=message)
-        self.retry_after = retry_after
-
 
 class Unreachable(KubeError):
     """
@@ -121,8 +117,7 @@ class Unreachable(KubeError):
         retry_after: timedelta | None = None,
         may_have_applied: bool = False,
     ) -> None:
-        super().__init__(operation, status=status, message=message)
-        self.retry_after = retry_after
+        super().__init__(operation, status=status, message=message, retry_after=retry_after)
         self.may_have_applied = may_have_applied
 
 

@@ -18,14 +18,11 @@ from itertools import chain
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import astuple, replace
 
 from reporter import PROGRAM_NAME
 from reporter.kinds.health_events import MANAGED_BY_LABEL
-from reporter.kube.announced import (
-    ANNOUNCED_ANNOTATION,
-    decode_announced,
-    encode_announced,
-)
+from reporter.kube.announced import ANNOUNCED_ANNOTATION, decode_announced, encode_announced
 from reporter.kube.decoding import Json, decode_json
 from reporter.kube.event_record import EventRecord, PossibleKeysFunc, StrippedEvent, no_keys
 from reporter.model.enums import EventType, Layer, Owner, Reason
@@ -190,13 +187,8 @@ def _involved_object(involved: InvolvedObject) -> dict[str, str]:
     The API server accepts an Event in kube-system only for an object that has no namespace or is in
     kube-system, and ``kubectl describe namespace`` finds it by this reference.
     """
-    reference = {
-        "apiVersion": involved.api_version,
-        "kind": involved.kind,
-        "name": involved.name,
-    }
-    optional = {"uid": involved.uid, "namespace": involved.namespace}
-    return {**reference, **{name: value for name, value in optional.items() if value}}
+    fields: dict[str, str] = msgspec.to_builtins(_InvolvedObject(*astuple(involved)))
+    return fields
 
 
 def event_labels(record: EventRecord) -> dict[str, str]:
@@ -226,9 +218,7 @@ def episode_annotations(record: EventRecord) -> dict[str, str]:
     """Return the annotations of a HealthEvent, by which another process continues the episode."""
     if record.announced is None:
         return {}
-    involved = msgspec.structs.replace(
-        record.announced, involved=msgspec.structs.astuple(record.involved_object)
-    )
+    involved = replace(record.announced, involved=astuple(record.involved_object))
     return {ANNOUNCED_ANNOTATION: encode_announced(involved)}
 
 
@@ -303,7 +293,7 @@ class _EventSource(msgspec.Struct):
     component: str | None = None
 
 
-class _InvolvedObject(msgspec.Struct, rename="camel"):
+class _InvolvedObject(msgspec.Struct, rename="camel", omit_defaults=True):
     api_version: str = ""
     kind: str = ""
     name: str = ""
@@ -338,13 +328,7 @@ def _to_record(
     record = EventRecord(
         key=key,
         type=EventType(event.type or ""),
-        involved_object=InvolvedObject(
-            api_version=event.involved_object.api_version,
-            kind=event.involved_object.kind,
-            name=event.involved_object.name,
-            uid=event.involved_object.uid,
-            namespace=event.involved_object.namespace,
-        ),
+        involved_object=InvolvedObject(*astuple(event.involved_object)),
         episode_start=episode,
         message=event.message or "",
         content_digest=(event.metadata.annotations or {}).get(DIGEST_ANNOTATION) or "",

@@ -5,23 +5,25 @@ Nothing is retried or decided here; every failure is raised as a KubeError.
 """
 
 import logging
-from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
 
 import msgspec
 from msgspec.structs import replace
 
+from reporter import PROGRAM_NAME
 from reporter.kube import event_format
 from reporter.kube.client import MERGE_PATCH, RestClient
 from reporter.kube.decoding import decode_response
 from reporter.kube.errors import NotFound
 from reporter.kube.event_record import EventRecord, PossibleKeysFunc, no_keys
+from reporter.kube.lister import list_pages
 
 
 EVENTS_PATH = f"/api/v1/namespaces/{event_format.EVENT_NAMESPACE}/events"
 INVOLVED_KINDS = ("Namespace", "CustomResourceDefinition")
 """The kinds of objects that our Events are about."""
 
-PAGE_SIZE = 500
+PAGE_TIMEOUT = timedelta(seconds=10)
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +93,14 @@ class EventClient:
         unclear: list[msgspec.Raw] = []
         foreign: list[event_format.ForeignEvent] = []
         for kind in INVOLVED_KINDS:
-            async for raw in self._list_raw(f"involvedObject.kind={kind}"):
+            pages = list_pages(
+                self._api,
+                EVENTS_PATH,
+                [("fieldSelector", f"involvedObject.kind={kind}")],
+                page_timeout=PAGE_TIMEOUT,
+                operation=f"list events {event_format.EVENT_NAMESPACE}",
+            )
+            async for raw in (raw async for page in pages for raw in page):
                 event = event_format.decode_event(raw, possible_keys)
                 if isinstance(event, EventRecord):
                     found.append(event)
@@ -114,40 +123,6 @@ class EventClient:
             )
         return tuple(found)
 
-    async def _list_raw(self, selector: str) -> AsyncIterator[msgspec.Raw]:
-        token = ""
-        while True:
-            query = [("limit", str(PAGE_SIZE)), ("fieldSelector", selector)]
-            response = await self._api.call(
-                "GET",
-                EVENTS_PATH,
-                query=[*query, ("continue", token)] if token else query,
-                operation=f"list events {event_format.EVENT_NAMESPACE}",
-            )
-            page = _decode_list(response.body)
-            for raw in page.items or ():
-                yield raw
-            token = page.metadata.continue_ or ""
-            if not token:
-                return
-
-
-class _EventListMeta(msgspec.Struct, rename={"continue_": "continue"}):
-    continue_: str | None = None
-
-
-class _EventList(msgspec.Struct):
-    metadata: _EventListMeta
-    items: list[msgspec.Raw] | None = None
-
-
-_LIST_DECODER = msgspec.json.Decoder(_EventList)
-
-
-def _decode_list(body: bytes) -> _EventList:
-    operation = f"list events {event_format.EVENT_NAMESPACE}"
-    return decode_response(_LIST_DECODER, body, operation, expected="a list of Events")
-
 
 def _events_path(record: EventRecord) -> str:
     return f"/api/v1/namespaces/{event_format.event_namespace(record)}/events"
@@ -159,3 +134,41 @@ def _event_path(record: EventRecord) -> str:
 
 def _operation(verb: str, record: EventRecord) -> str:
     return f"{verb} event {event_format.event_namespace(record)}/{event_format.event_name(record)}"
+
+
+# --------------------------------------------------------------------
+# List the Warnings that a reporter wrote into a namespace, as people read them.
+
+
+class _Involved(msgspec.Struct, frozen=True):
+    kind: str = ""
+    name: str = ""
+
+
+class Warned(msgspec.Struct, frozen=True, rename="camel"):
+    """One Event of type Warning. *last_timestamp*: when it was written last; None if it does not tell."""
+
+    reason: str = ""
+    message: str = ""
+    last_timestamp: datetime | None = None
+    involved_object: _Involved = _Involved()
+
+
+class _Listed(msgspec.Struct, frozen=True):
+    items: list[Warned] = []
+
+
+_WARNINGS_DECODER = msgspec.json.Decoder(_Listed)
+
+
+async def list_warnings(api: RestClient, namespace: str) -> list[Warned]:
+    """Return the Warnings of our source in a namespace. Raises KubeError."""
+    operation = "list events"
+    selector = f"source={PROGRAM_NAME},type=Warning"
+    answer = await api.call(
+        "GET",
+        f"/api/v1/namespaces/{namespace}/events",
+        query=[("fieldSelector", selector)],
+        operation=operation,
+    )
+    return decode_response(_WARNINGS_DECODER, answer.body, operation, expected="a list").items

@@ -168,38 +168,34 @@ def parse_exec_config(
 ) -> ExecPlugin:
     """Parse the ``exec`` section of a user; relative commands are resolved against *folder*."""
     try:
-        return _parse_exec_config(spec, folder, cluster, environ)
+        command, version = str(spec.get("command") or ""), spec.get("apiVersion")
+        if not command:
+            raise ConfigurationError("kubeconfig: the exec section of the user has no command")
+        if version not in SUPPORTED_VERSIONS:
+            raise ConfigurationError(
+                f"kubeconfig: the exec section of the user has apiVersion {version}; "
+                f"use {' or '.join(SUPPORTED_VERSIONS)}"
+            )
+        if spec.get("interactiveMode") == "Always":
+            raise ConfigurationError(
+                f"kubeconfig: credential plugin {command} demands a terminal "
+                "(interactiveMode Always); use credentials that need none"
+            )
+        if os.sep in command:
+            command = str(folder / command)
+        spec_fields: dict[str, Any] = {"interactive": False}
+        if spec.get("provideClusterInfo"):
+            spec_fields |= {"cluster": exec_cluster(cluster)}
+        named = (each for each in spec.get("env") or () if "name" in each)
+        variables = {str(each["name"]): str(each.get("value") or "") for each in named}
+        return ExecPlugin(
+            argv=(command, *(str(each) for each in spec.get("args") or ())),
+            env={**environ, **variables},
+            exec_info={"apiVersion": version, "kind": "ExecCredential", "spec": spec_fields},
+            install_hint=str(spec.get("installHint") or ""),
+        )
     except (AttributeError, KeyError, TypeError) as err:
         raise ConfigurationError("kubeconfig: the exec section of the user is malformed") from err
-
-
-def _parse_exec_config(
-    spec: Mapping[str, Any], folder: Path, cluster: Mapping[str, Any], environ: Mapping[str, str]
-) -> ExecPlugin:
-    command, version = str(spec.get("command") or ""), spec.get("apiVersion")
-    if not command:
-        raise ConfigurationError("kubeconfig: the exec section of the user has no command")
-    if version not in SUPPORTED_VERSIONS:
-        raise ConfigurationError(
-            f"kubeconfig: the exec section of the user has apiVersion {version}; "
-            f"use {' or '.join(SUPPORTED_VERSIONS)}"
-        )
-    if spec.get("interactiveMode") == "Always":
-        raise ConfigurationError(
-            f"kubeconfig: credential plugin {command} demands a terminal "
-            "(interactiveMode Always); use credentials that need none"
-        )
-    if os.sep in command:
-        command = str(folder / command)
-    spec_fields: dict[str, Any] = {"interactive": False}
-    if spec.get("provideClusterInfo"):
-        spec_fields |= {"cluster": exec_cluster(cluster)}
-    return ExecPlugin(
-        argv=(command, *(str(each) for each in spec.get("args") or ())),
-        env={**environ, **_env_variables(spec.get("env") or ())},
-        exec_info={"apiVersion": version, "kind": "ExecCredential", "spec": spec_fields},
-        install_hint=str(spec.get("installHint") or ""),
-    )
 
 
 def exec_cluster(cluster: Mapping[str, Any]) -> dict[str, Any]:
@@ -270,7 +266,3 @@ def parse_exec_credential(plugin: ExecPlugin, out: bytes) -> ExecCredentialStatu
     if not status.token and not status.client_certificate_data:
         raise ConfigurationError(f"{plugin} printed neither a token nor a certificate")
     return status
-
-
-def _env_variables(entries: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    return {str(each["name"]): str(each.get("value") or "") for each in entries if "name" in each}

@@ -7,7 +7,8 @@ import logging
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Protocol, TypeAlias
 
-from reporter.kube.client import RestClient, connect
+from reporter.kube.client import RestClient
+from reporter.kube.connect import connect
 from reporter.kube.elector import Elector, ResourceLock
 from reporter.kube.leadership import NoElection
 from reporter.kube.lease_rules import LeaseTiming

@@ -19,12 +19,7 @@ from reporter.kube.decoding import decode_response
 from reporter.kube.error_mapping import RequestInfo
 from reporter.kube.errors import Expired, Unreachable
 from reporter.kube.paths import Query, collection_path, name_field_selector
-from reporter.kube.watch_events import (
-    ListPage,
-    UndecodableObject,
-    decode_items,
-    decode_list_page,
-)
+from reporter.kube.watch_events import ListPage, UndecodableObject, decode_items, decode_list_page
 
 
 BATCH_BYTES = 2**20
@@ -165,7 +160,7 @@ async def list_all(
     return await _read_pages(api, decoder.copy_empty(), query, page_timeout)
 
 
-async def list_raw(
+def list_raw(
     api: RestClient,
     kind: ResourceKind,
     version: str,
@@ -174,20 +169,24 @@ async def list_raw(
     namespace: str = "",
 ) -> AsyncIterator[tuple[msgspec.Raw, ...]]:
     """
-    Yield the pages of a list, with each object as its JSON, so that no more than a page is in memory.
+    Return the pages of a list, with each object as its JSON, so that no more than a page is in memory.
 
     What was yielded is void if the next page fails: Expired if the token of a page expires.
     """
-    path = collection_path(kind, version, namespace)
-    operation, query = (
-        f"list {kind.group_resource}",
-        [*_list_query(kind), ("limit", str(PAGE_SIZE))],
-    )
+    path, operation = collection_path(kind, version, namespace), f"list {kind.group_resource}"
+    query = _list_query(kind)
+    return list_pages(api, path, query, page_timeout=page_timeout, operation=operation)
+
+
+async def list_pages(
+    api: RestClient, path: str, query: Query, *, page_timeout: timedelta, operation: str
+) -> AsyncIterator[tuple[msgspec.Raw, ...]]:
+    """Yield the pages of what is at *path*, with each object as its JSON. Raises KubeError."""
     token = ""
     while True:
-        more = [("continue", token)] if token else []
+        limits = [("limit", str(PAGE_SIZE)), *([("continue", token)] if token else [])]
         answer = await api.call(
-            "GET", path, query=[*query, *more], timeout=page_timeout, operation=operation
+            "GET", path, query=[*query, *limits], timeout=page_timeout, operation=operation
         )
         page = decode_response(_RAW_PAGE_DECODER, answer.body, operation, expected="a list")
         yield page.items or ()

@@ -23,21 +23,18 @@ def clean(text: str | bytes, *, max_length: int = MAX_LENGTH) -> str:
     """
     Return the beginning of a text as one line, without markup and secrets, and cut to *max_length*.
     """
-    line = _to_one_line(_to_str(text[:MAX_INPUT]))
+    line = _to_one_line(text[:MAX_INPUT])
     return line if len(line) <= max_length else line[: max_length - 1] + "…"
 
 
-def clean_tail(text: str | bytes, *, max_length: int = MAX_LENGTH) -> str:
+def clean_tail(text: str | bytes) -> str:
     """Return the end of a text in the same way as *clean*: programs write there why they failed."""
-    line = _to_one_line(_to_str(text[-MAX_INPUT:]))
-    return line if len(line) <= max_length else "…" + line[1 - max_length :]
+    line = _to_one_line(text[-MAX_INPUT:])
+    return line if len(line) <= MAX_LENGTH else "…" + line[1 - MAX_LENGTH :]
 
 
-def _to_str(text: str | bytes) -> str:
-    return text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-
-
-def _to_one_line(text: str) -> str:
+def _to_one_line(raw: str | bytes) -> str:
+    text = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw
     if _HTML.search(text):
         text = _without_markup(text)
     shown = "".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in text)

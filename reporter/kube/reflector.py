@@ -13,12 +13,12 @@ from typing import NoReturn, Protocol
 
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.backoff import Backoff, is_no_response, least_pause_after, pause_after
-from reporter.kube.client import WatchStream
 from reporter.kube.error_mapping import RequestInfo
 from reporter.kube.errors import Expired, Invalid, KubeError, Throttled, Unreachable, Unserved
 from reporter.kube.ingest import Backlog, Ingester, ObjectStore, ReflectorStats
 from reporter.kube.lister import ListResult, list_all
 from reporter.kube.paths import Query, collection_path, name_field_selector
+from reporter.kube.received_response import WatchStream
 from reporter.kube.watch_context import WatchContext
 from reporter.kube.watch_events import decode_watch_event
 from reporter.kube.watch_health import WatchHealth, WatchStateStore
@@ -161,16 +161,12 @@ class Reflector:
             elif self._discovery.is_unserved(self.kind):
                 self._watch_health.record_unserved()
             elif answered:
-                self._watch_health.record_failure(
-                    self._discovery_error(), refused=self._discovery.is_group_failing(self.kind)
-                )
+                operation = f"discover {self.kind.group_resource}"
+                err = Unreachable(operation, message="its API group could not be discovered")
+                refused = self._discovery.is_group_failing(self.kind)
+                self._watch_health.record_failure(err, refused=refused)
             await self._discovery.wait_for_answer()
             answered = True
-
-    def _discovery_error(self) -> Unreachable:
-        return Unreachable(
-            f"discover {self.kind.group_resource}", message="its API group could not be discovered"
-        )
 
     def _needs_list(self, version: str) -> bool:
         """
@@ -336,18 +332,14 @@ class Reflectors:
     Runs one reflector for each kind that is set.
 
     *make*: returns a reflector of a kind. Kinds are listed in the order in which they are set.
+    *by_kind*: the reflectors of the kinds that are set now, in that order.
     """
 
     def __init__(self, make: Callable[[ResourceKind], Reflector]) -> None:
         self._make = make
-        self._by_kind: Mapping[ResourceKind, Reflector] = {}
+        self.by_kind: Mapping[ResourceKind, Reflector] = {}
         self._tasks: dict[ResourceKind, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
-
-    @property
-    def by_kind(self) -> Mapping[ResourceKind, Reflector]:
-        """The reflectors of the kinds that are set now, in the order in which these were set."""
-        return self._by_kind
 
     def prepare_kinds(self, kinds: Iterable[ResourceKind]) -> Callable[[], None]:
         """
@@ -355,11 +347,11 @@ class Reflectors:
 
         Undelivered events of a watch that ends are dropped.
         """
-        before = self._by_kind
+        before = self.by_kind
         return partial(self._set, {kind: before.get(kind) or self._make(kind) for kind in kinds})
 
     def _set(self, after: Mapping[ResourceKind, Reflector]) -> None:
-        before, self._by_kind = self._by_kind, after
+        before, self.by_kind = self.by_kind, after
         for kind in before.keys() - after.keys():
             task = self._tasks.pop(kind, None)
             if task is not None:
@@ -380,7 +372,7 @@ class Reflectors:
     def _start(self) -> None:
         if self._group is None:
             return
-        for kind, reflector in self._by_kind.items():
+        for kind, reflector in self.by_kind.items():
             if kind not in self._tasks:
                 name = f"reflector {kind.watch_name}"
                 self._tasks[kind] = self._group.create_task(reflector.run(), name=name)

@@ -159,19 +159,17 @@ async def load_kubeconfig(
     *,
     context_name: str = "",
     oidc: OidcTokens | None = None,
-    limit: timedelta = EXEC_PLUGIN_TIMEOUT,
 ) -> RestConfig:
     """
     Load a context, the current one without a name, and run its credential plugin.
 
-    *oidc*: those of earlier loads. *limit*: how long the plugin, or an OpenID provider, may take. Raises
-    ConfigurationError.
+    *oidc*: those of earlier loads. Raises ConfigurationError.
     """
     context = load_current_context(paths, context_name)
     cluster, user = context.cluster, context.user
     try:
         host = _host(cluster)
-        credential = await _exec_credential(context, environ, limit)
+        credential = await _exec_credential(context, environ)
         inline_tls = _with_certificate(read_inline_tls(cluster, user), credential)
         config = RestConfig(
             host=host,
@@ -181,7 +179,7 @@ async def load_kubeconfig(
             server_name=cluster.get("tls-server-name") or None,
             proxy=_choose_proxy(context, environ),
         )
-        config = await _with_token(config, user, credential, oidc or OidcTokens(), limit)
+        config = await _with_token(config, user, credential, oidc or OidcTokens())
         return _with_tls(config, cluster, user, inline_tls)
     except (AttributeError, TypeError, ValueError) as err:
         # The text of the error is left out, as it may quote credentials from the file.
@@ -220,7 +218,7 @@ def bearer_header(token: str) -> str:
 
 
 async def _exec_credential(
-    context: KubeconfigContext, environ: Mapping[str, str], limit: timedelta
+    context: KubeconfigContext, environ: Mapping[str, str]
 ) -> ExecCredentialStatus | None:
     spec = context.user.get("exec")
     if not spec:
@@ -228,7 +226,7 @@ async def _exec_credential(
     plugin = parse_exec_config(
         spec, folder=context.folder, cluster=context.cluster, environ=environ
     )
-    return await run_exec_plugin(plugin, limit=limit)
+    return await run_exec_plugin(plugin, limit=EXEC_PLUGIN_TIMEOUT)
 
 
 def _with_certificate(inline_tls: InlineTls, credential: ExecCredentialStatus | None) -> InlineTls:
@@ -247,7 +245,6 @@ async def _with_token(
     user: Mapping[str, Any],
     credential: ExecCredentialStatus | None,
     oidc: OidcTokens,
-    limit: timedelta,
 ) -> RestConfig:
     """
     Return the config with the plugin's token, else that of a file, a provider or the section itself.
@@ -259,7 +256,7 @@ async def _with_token(
     if config.token_file is not None:
         return replace(config, authorization=_read_bearer(config.token_file))
     if user.get("auth-provider"):
-        token = await oidc.next_token(user["auth-provider"], limit=limit)
+        token = await oidc.next_token(user["auth-provider"], limit=EXEC_PLUGIN_TIMEOUT)
         return replace(
             config,
             authorization=bearer_header(token),

@@ -6,8 +6,8 @@ import msgspec
 
 from reporter.kinds import resource_kind
 from reporter.kube.client import MERGE_PATCH, RestClient
-from reporter.kube.decoding import decode_json
-from reporter.kube.errors import NotFound, Unreachable, Unserved
+from reporter.kube.decoding import Json, decode_response
+from reporter.kube.errors import NotFound, Unserved
 from reporter.kube.paths import collection_path
 
 
@@ -51,11 +51,8 @@ async def read_silenced_object(
             if err.is_from_api_server:
                 raise  # a version that is not served has no Status
             continue
-        try:
-            meta = decode_json(_DECODER, response.body).metadata
-        except msgspec.DecodeError as err:
-            what = f"not a {kind.kind}: {err}"
-            raise Unreachable(operation, status=200, message=what) from err
+        what = f"a {kind.kind}"
+        meta = decode_response(_DECODER, response.body, operation, expected=what).metadata
         return SilencedObject(
             path,
             meta.resource_version,
@@ -72,13 +69,7 @@ async def silence_object(
     # A misspelled one that stays would make the new silence malformed.
     names = dict.fromkeys((*resource_kind.SILENCE_FIELDS, *found.annotations))
     values = {resource_kind.SILENCE_PREFIX + name: fields.get(name) or None for name in names}
-    await api.call(
-        "PATCH",
-        found.path,
-        body={"metadata": {"resourceVersion": found.resource_version, "annotations": values}},
-        content_type=MERGE_PATCH,
-        operation=f"annotate {found.path}",
-    )
+    await _change_metadata(api, found, {"annotations": values})
 
 
 async def end_silence(api: RestClient, found: SilencedObject) -> None:
@@ -88,10 +79,14 @@ async def end_silence(api: RestClient, found: SilencedObject) -> None:
         for field, names in (("annotations", found.annotations), ("labels", found.labels))
         if names
     }
+    await _change_metadata(api, found, gone)
+
+
+async def _change_metadata(api: RestClient, found: SilencedObject, fields: Json) -> None:
     await api.call(
         "PATCH",
         found.path,
-        body={"metadata": {"resourceVersion": found.resource_version, **gone}},
+        body={"metadata": {"resourceVersion": found.resource_version, **fields}},
         content_type=MERGE_PATCH,
         operation=f"annotate {found.path}",
     )

@@ -2,50 +2,33 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from http import HTTPStatus
-from typing import TypeAlias
 from urllib.parse import urlencode
 
 import aiohttp
-from msgspec import Struct
 
 from reporter.kube.connections import ConnectedResponse, Connections, user_agent
 from reporter.kube.credentials import Credentials
-from reporter.kube.decoding import Json
-from reporter.kube.error_mapping import TRANSPORT_ERRORS, RequestInfo, transport_error
+from reporter.kube.error_mapping import RequestInfo
 from reporter.kube.errors import Refused
+from reporter.kube.received_response import ReceivedResponse
+from reporter.kube.request_options import CountRequest, RequestOptions
 from reporter.kube.rest_config import RestConfig
+from reporter.kube.transport_errors import TRANSPORT_ERRORS, transport_error
 from reporter.process.clock import Clock
 from reporter.process.server_time import ServerTime, parse_http_date
 from reporter.settings.errors import ConfigurationError
 
 
-CountRequest: TypeAlias = Callable[[str, int | None], None]
-"""Takes the verb of a request, and the status of its response, None without one."""
+CONNECT_TIMEOUT = timedelta(seconds=5)
 
 IMPERSONATE_USER = "Impersonate-User"
 """
 The header of the API server for --as of kubectl (Kubernetes documentation, User impersonation).
 """
-
-
-class RequestOptions(Struct, frozen=True):
-    """
-    The parts of a request beside its method and URL.
-
-    *body*: is encoded here and nowhere else. *from_pod*: a pod determines the response.
-
-    *header_timeout*: how long the response may take to begin.
-    """
-
-    headers: Mapping[str, str]
-    body: Json | None
-    timeout: aiohttp.ClientTimeout
-    header_timeout: timedelta
-    from_pod: bool = False
 
 
 class Transport:
@@ -78,17 +61,15 @@ class Transport:
     @asynccontextmanager
     async def send(
         self, request: RequestInfo, options: RequestOptions
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """
-        Yield aiohttp's response with its body unread; a 401 is retried with renewed credentials.
-        """
+    ) -> AsyncIterator[ReceivedResponse]:
+        """Yield the response with its body unread; a 401 is retried with renewed credentials."""
         async with AsyncExitStack() as stack:
             config, response = await self._send_once(stack, request, options)
             unauthorized = response.status == HTTPStatus.UNAUTHORIZED and not options.from_pod
             if unauthorized and await self._renew(request, config):
                 response.close()
                 _, response = await self._send_once(stack, request, options)
-            yield response
+            yield ReceivedResponse(request, response)
 
     async def close(self) -> None:
         """End a renewal of the credentials, then all connections."""
@@ -109,7 +90,7 @@ class Transport:
                     f"{url}?{urlencode(request.query)}" if request.query else url,
                     headers=self._headers(config, options),
                     data=None if options.body is None else json.dumps(options.body),
-                    timeout=options.timeout,
+                    timeout=_client_timeout(options),
                     proxy=config.proxy,
                     server_hostname=config.server_name,
                 )
@@ -156,6 +137,15 @@ class Transport:
         bounds = self._server_time.bounds()
         if self._clock is not None and bounds is not None:
             self._clock.correct(bounds)
+
+
+def _client_timeout(options: RequestOptions) -> aiohttp.ClientTimeout:
+    limit, idle = options.time_limit, options.idle_timeout
+    return aiohttp.ClientTimeout(
+        total=limit.total_seconds() if limit is not None else None,
+        sock_connect=min(CONNECT_TIMEOUT, limit or CONNECT_TIMEOUT).total_seconds(),
+        sock_read=idle.total_seconds() if idle is not None else None,
+    )
 
 
 def is_from_api_server(response: aiohttp.ClientResponse) -> bool:

@@ -4,7 +4,7 @@ The metrics page, in the text format of Prometheus.
 Every series of the catalogue is there from the start, and trouble that has ended reads zero.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from functools import partial
 
@@ -13,15 +13,12 @@ from prometheus_client.core import Metric
 from reporter.catalogue.entries import Catalogue
 from reporter.evaluation.evaluation import Evaluation
 from reporter.evaluation.finished_pass import FinishedPass
-from reporter.kinds.health_events import HealthEvent
+from reporter.kinds.health_events import HealthEvent, StoreLimit, StoreWriteResult
 from reporter.kube.event_record import WriteResult
 from reporter.metrics import declarations
 from reporter.metrics.completeness import InitialPassKeys
-from reporter.metrics.input_collectors import (
-    ScrapeCollector,
-    WatchReport,
-)
-from reporter.metrics.process import ProcessMetrics, ReloadMetrics
+from reporter.metrics.input_collectors import ScrapeCollector, WatchReport
+from reporter.metrics.process import ProcessMetrics, ReloadResult
 from reporter.metrics.rollups import RollUpCollector
 from reporter.metrics.silences import SilenceCollector
 from reporter.metrics.since import Episodes
@@ -36,12 +33,17 @@ from reporter.settings import RollUpScope
 
 
 class Metrics(ProcessMetrics):
-    """Count passes and writes when they happen; ask for everything else at each scrape."""
+    """
+    Count passes and writes when they happen; ask for everything else at each scrape.
+
+    *episode_starts*: returns when the announced episodes began. *scrape_pages*: the metrics pages of
+    model pods that are to be read.
+    """
 
     def __init__(self, catalogue: Catalogue, watches: Callable[[], Iterable[WatchReport]]) -> None:
         super().__init__(watches)
         self._states, self._evaluation = StateCollector(catalogue), Evaluation()
-        self._episode_starts: Callable[[], Episodes] = dict
+        self.episode_starts: Callable[[], Episodes] = dict
         self._holds_lease: Callable[[], bool] = lambda: False
         self._knows_episodes: Callable[[], bool] = lambda: False
         self._evaluated_completely = False
@@ -49,9 +51,10 @@ class Metrics(ProcessMetrics):
         self._findings_complete = self._gauge(declarations.FINDINGS_COMPLETE)
         self._findings_complete.set_function(lambda: float(self._are_findings_complete()))
         self.registry.register(SilenceCollector(lambda: self._evaluation))
-        self.reloads = ReloadMetrics(self.registry)
-        self._scrape_pages = ScrapeCollector()
-        self.registry.register(self._scrape_pages)
+        self._reloads = self._counter(declarations.OVERLAY_RELOADS, ReloadResult)
+        self._overlay_refused = self._gauge(declarations.OVERLAY_REFUSED)
+        self.scrape_pages = ScrapeCollector()
+        self.registry.register(self.scrape_pages)
         self._passes = self._histogram(declarations.PASS_DURATION)
         self._last_pass = self._gauge(declarations.LAST_PASS)
         self._writes = self._counter(declarations.EVENT_WRITES, WriteResult)
@@ -104,11 +107,31 @@ class Metrics(ProcessMetrics):
 
         *objects*: returns the HealthEvents of this program, at each scrape.
         """
-        return StoreMetrics(self.registry, objects)
+        store = StoreMetrics(
+            objects,
+            writes=self._counter(declarations.STORE_WRITES, StoreWriteResult),
+            rejected=self._counter(declarations.STORE_REJECTED, StoreLimit),
+        )
+        self.registry.register(store)
+        return store
 
     def set_failing_objects_function(self, count: Callable[[], int]) -> None:
         """Show what *count* returns at each scrape: ProductionStackStatuses whose last write failed."""
         self._status_failing.set_function(lambda: float(count()))
+
+    def set_overlay_function(self, is_refused: Callable[[], bool]) -> None:
+        """
+        Show 1 at each scrape while *is_refused* returns True.
+
+        It does so while the newest overlay is invalid and an earlier one is in effect.
+        """
+        self._overlay_refused.set_function(lambda: float(is_refused()))
+
+    def count_reload(self, result: ReloadResult) -> None:
+        """
+        Count a changed overlay that was loaded while the process ran: APPLIED, or REFUSED as invalid.
+        """
+        self._reloads.labels(result).inc()
 
     def set_leader_function(self, is_leader: Callable[[], bool]) -> None:
         """Show at each scrape whether this replica is the leader, which alone writes Events."""
@@ -133,35 +156,13 @@ class Metrics(ProcessMetrics):
     def _are_findings_complete(self) -> bool:
         return self._evaluated_completely and self._holds_lease() and self._knows_episodes()
 
-    def set_episodes_function(self, episodes: Callable[[], Episodes]) -> None:
-        """
-        Read at each scrape when the announced episodes began.
-
-        The series finding_since_timestamp_seconds has these times.
-        """
-        self._episode_starts = episodes
-
     def _prepare(self) -> Callable[[], Iterable[Metric]]:
         return partial(
             self._states.collect,
             self._evaluation,
-            self._episode_starts(),
+            self.episode_starts(),
             leading=self._holds_lease(),
         )
-
-    def set_scrape_functions(
-        self,
-        count_pages: Callable[[], Mapping[str, int]],
-        page_ages: Callable[[], Mapping[str, timedelta]],
-    ) -> None:
-        """
-        Show at each scrape how many metrics pages of model pods there are to read, and their age.
-
-        *count_pages*: returns the pages by the outcome of the last attempt. *page_ages*: returns the age
-        at which a page is read again, by the path to it.
-        """
-        self._scrape_pages.count_pages = count_pages
-        self._scrape_pages.page_ages = page_ages
 
     def follow(self, finished: FinishedPass) -> Iterable[None]:
         """

@@ -20,18 +20,8 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from reporter import PROGRAM_NAME
-from reporter.metrics import input_collectors
-from reporter.metrics.declarations import (
-    API_REQUESTS,
-    BUILD_INFO,
-    CLOCK_SKEW,
-    CLOCK_SPREAD,
-    CLOSED_CONNECTIONS,
-    EVENT_LOOP_LAG,
-    OVERLAY_REFUSED,
-    OVERLAY_RELOADS,
-    MetricDeclaration,
-)
+from reporter.metrics import declarations, input_collectors
+from reporter.metrics.declarations import MetricDeclaration
 from reporter.model.enums import ClosedConnection
 
 
@@ -62,16 +52,15 @@ class ProcessMetrics:
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
         self.registry.register(input_collectors.WatchCollector(watches))
-        self._permissions = input_collectors.PermissionCollector()
-        self.registry.register(self._permissions)
-        info = Gauge(
-            BUILD_INFO.full_name, BUILD_INFO.help, BUILD_INFO.labels, registry=self.registry
-        )
-        info.labels(_program_version(), platform.python_version()).set(1)
-        self._api_requests = self._counter(API_REQUESTS, ())
-        self._loop_lag = self._histogram(EVENT_LOOP_LAG)
-        self._clock_skew, self._clock_spread = self._gauge(CLOCK_SKEW), self._gauge(CLOCK_SPREAD)
-        self._closed_connections = self._counter(CLOSED_CONNECTIONS, ClosedConnection)
+        self.permissions = input_collectors.PermissionCollector()
+        self.registry.register(self.permissions)
+        versions = _program_version(), platform.python_version()
+        self._gauge(declarations.BUILD_INFO).labels(*versions).set(1)
+        self._api_requests = self._counter(declarations.API_REQUESTS, ())
+        self._loop_lag = self._histogram(declarations.EVENT_LOOP_LAG)
+        self._clock_skew = self._gauge(declarations.CLOCK_SKEW)
+        self._clock_spread = self._gauge(declarations.CLOCK_SPREAD)
+        self._closed_connections = self._counter(declarations.CLOSED_CONNECTIONS, ClosedConnection)
 
     def _histogram(self, declaration: MetricDeclaration) -> Histogram:
         return Histogram(
@@ -108,12 +97,6 @@ class ProcessMetrics:
         self._clock_skew.set_function(skew)
         self._clock_spread.set_function(spread)
 
-    def set_permissions_function(
-        self, report: Callable[[], input_collectors.PermissionReport]
-    ) -> None:
-        """Show at each scrape the permissions that are missing or unknown, as *report* returns them."""
-        self._permissions.report = report
-
     def observe_loop_lag(self, seconds: float) -> None:
         """Observe for how many seconds the event loop was busy without a break."""
         self._loop_lag.observe(seconds)
@@ -127,10 +110,6 @@ class ProcessMetrics:
         # A pod behind the API server's proxy may answer with any number.
         known = str(status) if status in _STATUS_CODES else "other"
         self._api_requests.labels(verb, "error" if status is None else known).inc()
-
-    def render(self) -> bytes:
-        """Return the page in the text format of Prometheus; the HTTP server itself uses *expose*."""
-        return self.expose("").encode()
 
     def expose(self, accept: str) -> Exposition:
         """
@@ -167,32 +146,3 @@ class ReloadResult(StrEnum):
 
     APPLIED = "applied"
     REFUSED = "refused"
-
-
-class ReloadMetrics:
-    """The series of reloads; they are zero without an overlay."""
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self._reloads = Counter(
-            OVERLAY_RELOADS.full_name,
-            OVERLAY_RELOADS.help,
-            OVERLAY_RELOADS.labels,
-            registry=registry,
-        )
-        for result in ReloadResult:
-            self._reloads.labels(result)
-        self._refused = Gauge(OVERLAY_REFUSED.full_name, OVERLAY_REFUSED.help, registry=registry)
-
-    def count(self, result: ReloadResult) -> None:
-        """
-        Count a changed overlay that was loaded while the process ran: APPLIED, or REFUSED as invalid.
-        """
-        self._reloads.labels(result).inc()
-
-    def set_refused_function(self, is_refused: Callable[[], bool]) -> None:
-        """
-        Show 1 at each scrape while *is_refused* returns True.
-
-        It does so while the newest overlay is invalid and an earlier one is in effect.
-        """
-        self._refused.set_function(lambda: float(is_refused()))

@@ -14,13 +14,7 @@ from reporter.metrics.input_collectors import make_family
 from reporter.model.enums import Layer, Owner
 from reporter.model.states import COUNTED_STATES, Actionability, State
 from reporter.model.status_document import Replicas
-from reporter.rollup.records import (
-    ClusterRecord,
-    InferenceSetRecord,
-    NamespaceRecord,
-    RollUp,
-    SubjectState,
-)
+from reporter.rollup import records
 from reporter.settings import RollUpScope
 
 
@@ -38,7 +32,7 @@ class Shown(NamedTuple):
 
     scope: str
     name: str
-    subject_state: SubjectState
+    subject_state: records.SubjectState
     counts: Mapping[State, int]
     replicas: Replicas | None
 
@@ -50,7 +44,7 @@ class RollUpCollector(Collector):
 
     def __init__(
         self,
-        rollup: Callable[[], RollUp],
+        rollup: Callable[[], records.RollUp],
         scope: RollUpScope,
         *,
         holds_lease: Callable[[], bool],
@@ -115,10 +109,10 @@ class RollUpCollector(Collector):
             yield (found.layer, found.reason, code, owner, each.name), 1
 
 
-Namespaces: TypeAlias = Iterable[tuple[str, NamespaceRecord]]
+Namespaces: TypeAlias = Iterable[tuple[str, records.NamespaceRecord]]
 
 
-def _with_unlisted(rollup: RollUp, cluster: ClusterRecord) -> Mapping[State, int]:
+def _with_unlisted(rollup: records.RollUp, cluster: records.ClusterRecord) -> Mapping[State, int]:
     """
     Count one InferenceSet as Unknown while they cannot be listed: none at all would look healthy.
     """
@@ -129,7 +123,7 @@ def _with_unlisted(rollup: RollUp, cluster: ClusterRecord) -> Mapping[State, int
 
 
 def _find_shown(
-    rollup: RollUp, cluster: ClusterRecord | None, namespaces: Namespaces
+    rollup: records.RollUp, cluster: records.ClusterRecord | None, namespaces: Namespaces
 ) -> Iterator[Shown]:
     if cluster is not None:
         every = [each.replicas for each in rollup.namespaces.values()]
@@ -181,11 +175,11 @@ def _replicas(shown: Iterable[Shown]) -> Samples:
                 yield (each.name, count), number
 
 
-Model: TypeAlias = tuple[str, str, InferenceSetRecord]
+Model: TypeAlias = tuple[str, str, records.InferenceSetRecord]
 """An InferenceSet, or a subject of another kind, with its namespace and name."""
 
 
-def _find_models(rollup: RollUp) -> Sequence[Model]:
+def _find_models(rollup: records.RollUp) -> Sequence[Model]:
     """
     Return the InferenceSets that are shown: those that are not available first, then by name.
 
@@ -246,7 +240,7 @@ def _silenced(shown: Iterable[Shown]) -> Samples:
             yield (each.scope, each.name), silence.until.timestamp()
 
 
-def _unobserved(rollup: RollUp, cluster: ClusterRecord | None) -> Samples:
+def _unobserved(rollup: records.RollUp, cluster: records.ClusterRecord | None) -> Samples:
     if cluster is None:
         return
     # Zeros tell a hub that all is known: a reporter of an earlier release writes none.
@@ -254,6 +248,6 @@ def _unobserved(rollup: RollUp, cluster: ClusterRecord | None) -> Samples:
     yield (UNLISTED_LAYERS,), len(cluster.unlisted)
 
 
-def _evaluated(rollup: RollUp, cluster: ClusterRecord | None) -> Samples:
+def _evaluated(rollup: records.RollUp, cluster: records.ClusterRecord | None) -> Samples:
     if cluster is not None and rollup.evaluated_at is not None:
         yield (cluster.uid,), rollup.evaluated_at.timestamp()

@@ -96,9 +96,6 @@ class StateCollector:
         self._rows = {row for row in self._rows if not row[2] or (row[0], row[2]) in existing}
         return sorted(self._rows)
 
-    def _has(self, row: index.ReasonRow, name: str) -> float:
-        return float(row in self._index.rows and name in self._index.rows[row])
-
     def _alerted(self) -> Iterator[tuple[str, ...]]:
         """
         Yield the labels of each pair on which alerts fire; of those without series, by namespace.
@@ -130,7 +127,7 @@ class StateCollector:
             layer, reason, namespace = row
             owner, reads = self.owner_of(reason), self._reads(reason)
             for name in index.STATE_NAMES:
-                has = self._has(row, name)
+                has = float(row in self._index.rows and name in self._index.rows[row])
                 if has and now is not None:
                     self._last_there[row, name] = now
                 if name in ALWAYS_SHOWN or (row, name) in self._last_there:

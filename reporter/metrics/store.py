@@ -3,7 +3,7 @@
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator
 
-from prometheus_client import CollectorRegistry, Counter
+from prometheus_client import Counter
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
@@ -20,15 +20,10 @@ class StoreMetrics(Collector):
     """
 
     def __init__(
-        self,
-        registry: CollectorRegistry,
-        objects: Callable[[], Iterable[HealthEvent]],
+        self, objects: Callable[[], Iterable[HealthEvent]], *, writes: Counter, rejected: Counter
     ) -> None:
-        self._objects = objects
+        self._objects, self._writes, self._rejected = objects, writes, rejected
         self.is_up: Callable[[], bool] = lambda: False
-        self._writes = _counter(registry, declarations.STORE_WRITES, StoreWriteResult)
-        self._rejected = _counter(registry, declarations.STORE_REJECTED, StoreLimit)
-        registry.register(self)
 
     def collect(self) -> Iterator[Metric]:
         """Yield whether the store is up, and the number of HealthEvents by phase, zeros included."""
@@ -45,15 +40,3 @@ class StoreMetrics(Collector):
     def count_rejected(self, limit: StoreLimit) -> None:
         """Count an episode that got no HealthEvent, by the limit: of its node, or of the cluster."""
         self._rejected.labels(limit).inc()
-
-
-def _counter(
-    registry: CollectorRegistry, declaration: declarations.MetricDeclaration, values: Iterable[str]
-) -> Counter:
-    """Return a counter with a zero for every value, so that the first increase is seen."""
-    counter = Counter(
-        declaration.full_name, declaration.help, declaration.labels, registry=registry
-    )
-    for each in values:
-        counter.labels(each)
-    return counter

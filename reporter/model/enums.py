@@ -106,3 +106,11 @@ class ClosedConnection(StrEnum):
     SLOW_READER = "slow_reader"  # the response was not read in time
     IDLE = "idle"  # no request for a long time
     CROWDED_OUT = "crowded_out"  # too many connections; this client had most
+
+
+@unique
+class Engage(StrEnum):
+    """The clusters that the hub answers for: those that objects list, or all that are seen."""
+
+    LISTED = "listed"
+    SEEN = "seen"

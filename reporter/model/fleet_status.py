@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
+from reporter.model.enums import Engage
 from reporter.model.states import Mode, State
 from reporter.model.status_document import Counts, Package, Replicas, Unobserved
 from reporter.model.status_struct import StatusStruct, Time
@@ -13,14 +14,6 @@ from reporter.model.status_struct import StatusStruct, Time
 
 # --------------------------------------------------------------------
 # The closed sets of the hub.
-
-
-@unique
-class Engage(StrEnum):
-    """The clusters that the hub answers for: those that objects list, or all that are seen."""
-
-    LISTED = "listed"
-    SEEN = "seen"
 
 
 @unique

@@ -13,14 +13,7 @@ from msgspec import Meta
 
 from reporter.model.enums import Layer
 from reporter.model.silences import Silence
-from reporter.model.states import (
-    COUNTED_STATES,
-    Actionability,
-    Mode,
-    Pattern,
-    SinceFrom,
-    State,
-)
+from reporter.model.states import COUNTED_STATES, Actionability, Mode, Pattern, SinceFrom, State
 from reporter.model.status_struct import StatusStruct, Time
 
 
@@ -82,8 +75,8 @@ class Replicas(StatusStruct, frozen=True, kw_only=True):
     ready: Annotated[int | None, Meta(description="Replicas that serve; null if unknown.")] = None
 
 
-class BlockingCause(StatusStruct, frozen=True, kw_only=True):
-    """The part of a blocking cause that is published everywhere."""
+class PublishedCause(StatusStruct, frozen=True, kw_only=True):
+    """The part of a cause that is published everywhere."""
 
     reason: Annotated[
         str, Meta(description="Reason of the catalogue, or the code where no reason is to blame.")
@@ -98,6 +91,11 @@ class BlockingCause(StatusStruct, frozen=True, kw_only=True):
     actionability: Annotated[
         Actionability, Meta(description="Who must act; `transient`: nobody yet.")
     ]
+
+
+class BlockingCause(PublishedCause, frozen=True, kw_only=True):
+    """A cause that blocks a subject, and how it does."""
+
     pointer: Annotated[
         bool, Meta(description="The subject's own findings only follow from the cause.")
     ] = False
@@ -148,22 +146,12 @@ PAUSED_CODE, UNROUTED_CODE = "ScaledToZero", "Unrouted"
 """The codes of what somebody wants so: no replica, or no route, as it is called directly."""
 
 
-class NotAvailable(StatusStruct, frozen=True, kw_only=True):
+class NotAvailable(PublishedCause, frozen=True, kw_only=True):
     """The cause for which no request is answered, or for which that is not known."""
 
     reason: Annotated[
         str, Meta(description="Reason of the catalogue; empty where none is to blame.")
     ] = ""
-    code: Annotated[str, Meta(description="Cause code.")]
-    layer: Annotated[Layer, Meta(description="Layer of the cause.")]
-    object: Annotated[
-        str, Meta(description="Object of the cause, `resource.group namespace/name`.")
-    ] = ""
-    message: Annotated[str, Meta(description="What is wrong and where.")] = ""
-    remedy: Annotated[str, Meta(description="What to do.")] = ""
-    actionability: Annotated[
-        Actionability, Meta(description="Who must act; `transient`: nobody yet.")
-    ]
     held: Annotated[bool, Meta(description="It may still be a normal start or change.")] = False
 
     @property
@@ -220,6 +208,12 @@ class InferenceSetStatus(StatusStruct, frozen=True, kw_only=True):
     unreachable: Annotated[
         str, Meta(description="Why no request reaches it, although its replicas may serve.")
     ] = ""
+    gateways: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="The Gateways that its routes name, `namespace/name`; empty if not known."
+        ),
+    ] = ()
     paused: Annotated[bool, Meta(description="Scaled to zero on purpose.")] = False
     observed_generation: Annotated[
         int | None, Meta(description="Generation that KAITO has acted on; null if not reported.")

@@ -9,7 +9,6 @@ key, which must not get into an Event.
 import re
 from collections.abc import Iterable
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
@@ -20,7 +19,7 @@ from reporter.kinds.objects import namespace_key
 from reporter.model.enums import TroubleKind
 from reporter.model.redact import REMOVED
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources import check_result
 from reporter.resources.check_result import CheckResult
 from reporter.resources.conditions import (
@@ -35,7 +34,7 @@ from reporter.resources.gateways import is_owned_by_harness
 from reporter.snapshot.snapshot import Snapshot
 
 
-class APIKeysParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class APIKeysParameters(ProbeParameters, frozen=True):
     """
     The parameters of the probe for API keys.
 
@@ -149,7 +148,7 @@ PROBE = Probe(
         required_kinds=(API_KEYS,),
         consulted_kinds=(ENVOY_FILTERS,),
         optional_kinds=(NAMESPACES,),
-        required_crds=lambda _: frozenset({API_KEYS.group_resource}),
+        required_crds=crds_of(API_KEYS),
     ),
     evaluate,
 )

@@ -7,8 +7,6 @@ status only with PILOT_ENABLE_ANALYSIS, so an empty one is normal.
 
 from collections.abc import Collection, Iterable, Sequence
 
-from msgspec import Struct
-
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.core import NAMESPACES
 from reporter.kinds.gateway_api import GATEWAYS, HTTP_ROUTES, Gateway
@@ -17,7 +15,7 @@ from reporter.kinds.objects import GATEWAY_NAME_LABEL, namespace_key
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import abbreviate_list, sanitize, truncate_bytes
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources import check_result
 from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.conditions import absence_of, exclude_deleting, object_trouble
@@ -25,7 +23,7 @@ from reporter.resources.gateways import find_gateways, is_owned_by_harness
 from reporter.snapshot.snapshot import Snapshot
 
 
-class CatchAllFilterParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class CatchAllFilterParameters(ProbeParameters, frozen=True):
     """
     The parameters of the probe for the harness's catch-all filter.
 
@@ -135,7 +133,7 @@ PROBE = Probe(
         required_kinds=(ENVOY_FILTERS, GATEWAYS),
         consulted_kinds=(HTTP_ROUTES,),
         optional_kinds=(NAMESPACES,),
-        required_crds=lambda _: frozenset({ENVOY_FILTERS.group_resource, GATEWAYS.group_resource}),
+        required_crds=crds_of(ENVOY_FILTERS, GATEWAYS),
     ),
     evaluate,
 )

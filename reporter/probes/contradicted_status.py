@@ -15,16 +15,12 @@ from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES
 from reporter.kinds.objects import Condition, find_condition
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources import conditions, inference_sets
 from reporter.resources.check_result import CheckResult, limit_to
 from reporter.resources.machines import TRANSIENT_REASONS
 from reporter.resources.replicas import ModelReplica
-from reporter.resources.workspaces import (
-    INFERENCE_PENDING,
-    INFERENCE_READY,
-    NODE_PRESSURE_REASONS,
-)
+from reporter.resources.workspaces import INFERENCE_PENDING, INFERENCE_READY, NODE_PRESSURE_REASONS
 from reporter.snapshot.snapshot import Snapshot
 
 
@@ -92,14 +88,12 @@ def _evaluate_replica(replica: ModelReplica, inference: Condition) -> CheckResul
 PROBE = Probe(
     ProbeSpec(
         name="contradicted-status",
-        parameters_type=NoParameters,
+        parameters_type=ProbeParameters,
         message_fields=frozenset({"object", "state", "pods"}),
         cause_codes=frozenset({"Contradicted"}),
         required_kinds=(INFERENCE_SETS, WORKSPACES, PODS),
         optional_kinds=(NAMESPACES,),
-        required_crds=lambda _: frozenset(
-            {INFERENCE_SETS.group_resource, WORKSPACES.group_resource}
-        ),
+        required_crds=crds_of(INFERENCE_SETS, WORKSPACES),
         pauses_at_zero_replicas=True,
     ),
     evaluate,

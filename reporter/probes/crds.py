@@ -14,7 +14,7 @@ from reporter.kinds.core import NAMESPACES, Namespace
 from reporter.model import verdicts
 from reporter.model.enums import TroubleKind
 from reporter.model.observations import CRDS_RESOURCE, CRDPresence
-from reporter.probes.probe import Probe, ProbeRequest
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest
 from reporter.resources.conditions import absence_of
 from reporter.snapshot.snapshot import Snapshot
 
@@ -35,7 +35,7 @@ class RequiredCRD(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab
     with_namespace_flag: str = ""
 
 
-class CRDParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class CRDParameters(ProbeParameters, frozen=True):
     """The CRDs without which the stack does not work."""
 
     required: tuple[RequiredCRD, ...]

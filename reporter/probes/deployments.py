@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.apps import DEPLOYMENTS
 from reporter.kinds.core import NAMESPACES, NODES, PODS, Namespace
 from reporter.model.verdicts import Active, Clear, Trouble, Unknown, Verdict
-from reporter.probes.probe import Probe, ProbeRequest
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest
 from reporter.resources import check_result
 from reporter.resources.check_result import Inconclusive
 from reporter.resources.components import (
@@ -27,7 +26,7 @@ from reporter.resources.deployments import (
 from reporter.snapshot.snapshot import Snapshot
 
 
-class DeploymentsParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class DeploymentsParameters(ProbeParameters, frozen=True):
     """
     The Deployments of one control-plane component.
 

@@ -15,7 +15,7 @@ from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.kinds.objects import ENDPOINT_PICKER_SUFFIX, inference_set_key, workload_key
 from reporter.model.enums import TroubleKind
 from reporter.model.subjects import Subject
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources.check_result import CheckResult, limit_to
 from reporter.resources.conditions import absence_of, exclude_deleting
 from reporter.resources.deployments import (
@@ -27,12 +27,7 @@ from reporter.resources.deployments import (
 from reporter.resources.inference_sets import get_inference_set
 from reporter.resources.lost_nodes import with_lost_nodes
 from reporter.resources.pods import filter_active_pods, find_pod_problems
-from reporter.resources.routes import (
-    find_deleted_parts,
-    find_pools,
-    find_routes,
-    pool_backends,
-)
+from reporter.resources.routes import find_deleted_parts, find_pools, find_routes, pool_backends
 from reporter.snapshot.snapshot import Snapshot
 
 
@@ -148,15 +143,13 @@ def _has_hard_error(picker: Deployment, pods: Sequence[Pod]) -> bool:
 PROBE = Probe(
     ProbeSpec(
         name="endpoint-picker",
-        parameters_type=NoParameters,
+        parameters_type=ProbeParameters,
         message_fields=frozenset({"object", "state", "pods"}),
         cause_codes=DEPLOYMENT_CODES,
         required_kinds=(INFERENCE_SETS, INFERENCE_POOLS, DEPLOYMENTS),
         consulted_kinds=(HTTP_ROUTES,),
         optional_kinds=(PODS, NODES, NAMESPACES),
-        required_crds=lambda _: frozenset(
-            {INFERENCE_SETS.group_resource, INFERENCE_POOLS.group_resource}
-        ),
+        required_crds=crds_of(INFERENCE_SETS, INFERENCE_POOLS),
     ),
     evaluate,
 )

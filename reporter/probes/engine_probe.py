@@ -17,7 +17,7 @@ from reporter.model.enums import DetailSource, TroubleKind
 from reporter.model.verdicts import Cause, Clear, Trouble, Verdict
 from reporter.probes import engine_view
 from reporter.probes.engine_view import EngineColumns, EngineOutcome, EngineTrouble, EngineUnknown
-from reporter.probes.probe import Probe, ProbeRequest
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of
 from reporter.resources.check_result import CheckResult, Inconclusive, to_verdict
 from reporter.resources.downloads import SCRAPE_TOLERANCE
 from reporter.resources.inference_sets import find_model_pods, get_inference_set
@@ -57,14 +57,7 @@ MAX_NAMES = 8
 """The engines of a pod that a message names."""
 
 
-class EngineParameters(
-    Struct,
-    frozen=True,
-    forbid_unknown_fields=True,
-    rename="kebab",
-    kw_only=True,
-    cache_hash=True,
-):
+class EngineParameters(ProbeParameters, frozen=True, kw_only=True, cache_hash=True):
     """
     The parameters of every probe of engines. The hash is kept, as each pass looks checks up by them.
     """
@@ -132,7 +125,7 @@ class EngineProbe(Struct, frozen=True, eq=False, kw_only=True):
             cause_codes=frozenset(codes),
             required_kinds=(INFERENCE_SETS, PODS),
             optional_kinds=(NAMESPACES,),
-            required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
+            required_crds=crds_of(INFERENCE_SETS),
             pauses_at_zero_replicas=True,
             scrape=self.build_scrape,
             kinds_by_source=self.kinds_by_source,
@@ -178,7 +171,7 @@ class EngineProbe(Struct, frozen=True, eq=False, kw_only=True):
         for name in {name for each in troubled.values() for name in each.numbers}:
             values = [each.numbers.get(name, 0.0) for each in troubled.values()]
             numbers[name] = max(values) if name in HIGHEST else sum(values)
-        ref = PODS.ref(meta.namespace, meta.name)
+        ref = PODS.ref_to(pod.pod)
         return Trouble(
             cause=Cause(ref, extent.cause_code(code) if extent is not None else code),
             # The window is the hold.

@@ -10,8 +10,6 @@ With the source ``istio`` the probe also compares AuthorizationPolicies with Mes
 
 from collections.abc import Iterable, Sequence
 
-from msgspec import Struct
-
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds import istio
 from reporter.kinds.apps import DEPLOYMENTS
@@ -20,23 +18,16 @@ from reporter.kinds.kaito import API_KEYS, APIKey
 from reporter.kinds.objects import namespace_key
 from reporter.model.enums import DetailSource
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources import authorization
-from reporter.resources.check_result import (
-    CheckResult,
-    Inconclusive,
-    check_served,
-)
-from reporter.resources.components import (
-    ComponentSpec,
-    locate_component,
-)
+from reporter.resources.check_result import CheckResult, Inconclusive, check_served
+from reporter.resources.components import ComponentSpec, locate_component
 from reporter.resources.conditions import absence_of, exclude_deleting, with_detail
 from reporter.resources.gateways import is_owned_by_harness
 from reporter.snapshot.snapshot import Snapshot
 
 
-class ExtAuthzParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class ExtAuthzParameters(ProbeParameters, frozen=True):
     """
     The parameters of the probe for external authorization.
 
@@ -136,7 +127,7 @@ PROBE = Probe(
         ),
         required_kinds=(istio.ENVOY_FILTERS, DEPLOYMENTS, NAMESPACES),
         consulted_kinds=(API_KEYS,),
-        required_crds=lambda _: frozenset({istio.ENVOY_FILTERS.group_resource}),
+        required_crds=crds_of(istio.ENVOY_FILTERS),
         kinds_by_source={
             DetailSource.ISTIO: (istio.AUTHORIZATION_POLICIES, istio.MESH_CONFIG_MAPS)
         },

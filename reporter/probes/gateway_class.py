@@ -7,7 +7,6 @@ stays: Accepted is Unknown with reason Pending, since 1970-01-01, and never Fals
 
 from collections.abc import Iterable, Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
@@ -18,14 +17,10 @@ from reporter.kinds.objects import Condition, find_condition
 from reporter.model.enums import TroubleKind
 from reporter.model.suggest import did_you_mean
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources import check_result, conditions
 from reporter.resources.check_result import CheckResult, Inconclusive
-from reporter.resources.gateways import (
-    find_gateways,
-    gateway_trouble,
-    parent_gateway_refs,
-)
+from reporter.resources.gateways import find_gateways, gateway_trouble, parent_gateway_refs
 from reporter.snapshot.snapshot import Snapshot
 
 
@@ -35,7 +30,7 @@ Reasons of Accepted=False while a controller has not decided (Gateway API, Gatew
 """
 
 
-class GatewayClassParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class GatewayClassParameters(ProbeParameters, frozen=True):
     """
     The parameters of the probe for a Gateway's class.
 
@@ -213,7 +208,7 @@ PROBE = Probe(
         required_kinds=(gateway_api.GATEWAYS,),
         consulted_kinds=(gateway_api.GATEWAY_CLASSES, gateway_api.HTTP_ROUTES),
         optional_kinds=(NAMESPACES,),
-        required_crds=lambda _: frozenset({gateway_api.GATEWAYS.group_resource}),
+        required_crds=crds_of(gateway_api.GATEWAYS),
     ),
     evaluate,
 )

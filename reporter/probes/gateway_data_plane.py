@@ -7,7 +7,6 @@ found by label, because their name can be overridden and a Gateway may have seve
 
 from collections.abc import Iterable, Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
@@ -18,14 +17,14 @@ from reporter.kinds.gateway_api import Gateway, GatewayClass
 from reporter.kinds.objects import gateway_key
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources import conditions, deployments
 from reporter.resources.check_result import CheckResult, Inconclusive, limit_to
 from reporter.resources.gateways import accepted_condition, find_gateways
 from reporter.snapshot.snapshot import Snapshot
 
 
-class GatewayDataPlaneParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class GatewayDataPlaneParameters(ProbeParameters, frozen=True):
     """
     The parameters of the probe for a Gateway's proxies.
 
@@ -62,7 +61,7 @@ def _check_proxies(
     if not proxies:
         missing = _missing_proxy_trouble(snapshot, gateway, parameters)
         return [missing] if missing is not None else []
-    refs = [DEPLOYMENTS.ref(each.metadata.namespace, each.metadata.name) for each in proxies]
+    refs = [DEPLOYMENTS.ref_to(each) for each in proxies]
     results = [
         # While one of them cannot be evaluated, nothing is known to be over for the others.
         limit_to(deployments.check_deployment(snapshot, each), *refs)
@@ -160,7 +159,7 @@ PROBE = Probe(
         required_kinds=(gateway_api.GATEWAYS, DEPLOYMENTS),
         consulted_kinds=(gateway_api.GATEWAY_CLASSES, gateway_api.HTTP_ROUTES),
         optional_kinds=(PODS, NODES, NAMESPACES),
-        required_crds=lambda _: frozenset({gateway_api.GATEWAYS.group_resource}),
+        required_crds=crds_of(gateway_api.GATEWAYS),
     ),
     evaluate,
 )

@@ -9,8 +9,6 @@ missing proxies as AddressNotAssigned, too; these are the data plane probe's to 
 from collections.abc import Iterable
 from datetime import timedelta
 
-from msgspec import Struct
-
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.apps import DEPLOYMENTS, Deployment
 from reporter.kinds.core import NAMESPACES
@@ -18,15 +16,13 @@ from reporter.kinds.gateway_api import GATEWAYS, HTTP_ROUTES, Gateway
 from reporter.kinds.objects import Condition, find_condition, gateway_key
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Trouble
-from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources import conditions, gateways
 from reporter.resources.check_result import CheckResult, check_decoded, limit_to
 from reporter.snapshot.snapshot import Snapshot
 
 
-class GatewayProgrammingParameters(
-    Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"
-):
+class GatewayProgrammingParameters(ProbeParameters, frozen=True):
     """
     The parameters of the probe for a Gateway's address and listeners.
 
@@ -208,7 +204,7 @@ PROBE = Probe(
         required_kinds=(GATEWAYS,),
         consulted_kinds=(DEPLOYMENTS, HTTP_ROUTES),
         optional_kinds=(NAMESPACES,),
-        required_crds=lambda _: frozenset({GATEWAYS.group_resource}),
+        required_crds=crds_of(GATEWAYS),
     ),
     evaluate,
 )

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from msgspec import Struct
-
 from reporter.catalogue.entries import ProbeSpec
 from reporter.catalogue.format import parse_duration
 from reporter.kinds import objects
@@ -31,7 +29,7 @@ from reporter.model.sanitize import (
 from reporter.model.subjects import Subject
 from reporter.model.times import DURATION_PATTERN
 from reporter.model.verdicts import Active, Cause, Clear, ObjectRef, Trouble, Unknown, Verdict
-from reporter.probes.probe import Probe, ProbeRequest
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest
 from reporter.resources.check_result import CheckResult, Inconclusive, involved_namespace
 from reporter.resources.conditions import exclude_deleting, is_condition_true, reason_text
 from reporter.snapshot.cow_map import FrozenMap
@@ -43,7 +41,7 @@ CLUSTER_NAMESPACE_FLAG = "release-namespace"
 """The flag with the namespace whose checks are about the cluster."""
 
 
-class CheckJobsParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class CheckJobsParameters(ProbeParameters, frozen=True):
     """
     The parameters of the probe for check Jobs.
 

@@ -10,19 +10,16 @@ from datetime import timedelta
 from functools import partial
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.core import NAMESPACES, PODS, Pod
 from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources.check_result import CheckResult, Inconclusive
-from reporter.resources.inference_sets import (
-    find_model_pods,
-    get_inference_set,
-)
+from reporter.resources.inference_sets import find_model_pods, get_inference_set
 from reporter.scrape.samples import FailedScrape, ScrapeHistory, ScrapeResult
 from reporter.scrape.scrapes import Scrape
 from reporter.snapshot.loading import NOT_READ, has_page, is_serving
@@ -40,9 +37,7 @@ CAUSE_CODES: Mapping[ScrapeResult, str] = {
 """The results that say something about the pod: all but READ and OWN_LIMITS."""
 
 
-class MetricsUnavailableParameters(
-    Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"
-):
+class MetricsUnavailableParameters(ProbeParameters, frozen=True):
     """
     The failures in a row, and the seconds from the first to the last, from which on it is trouble.
     """
@@ -79,9 +74,8 @@ def _check_page(snapshot: Snapshot, request: ProbeRequest, pod: Pod) -> CheckRes
         return None
     if _is_unavailable(request.parameters, failure):
         meta = pod.metadata
-        ref = PODS.ref(meta.namespace, meta.name)
         return Trouble(
-            cause=Cause(ref, CAUSE_CODES[failure.result]),
+            cause=Cause(PODS.ref_to(pod), CAUSE_CODES[failure.result]),
             kind=TroubleKind.FAILED,
             since=failure.since,
             object_created_at=meta.creation_timestamp,
@@ -130,7 +124,7 @@ PROBE = Probe(
         cause_codes=frozenset(CAUSE_CODES.values()),
         required_kinds=(INFERENCE_SETS, PODS),
         optional_kinds=(NAMESPACES,),
-        required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
+        required_crds=crds_of(INFERENCE_SETS),
         pauses_at_zero_replicas=True,
         scrape=build_scrape,
     ),

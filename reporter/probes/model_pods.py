@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Annotated
 
-import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
@@ -14,7 +13,7 @@ from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, InferenceSet
 from reporter.kinds.objects import Condition, find_condition
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources.check_result import CheckResult
 from reporter.resources.conditions import check_observed_generation, transition_time
 from reporter.resources.inference_sets import (
@@ -44,7 +43,7 @@ The reason of InferenceSetReady=False for an error of KAITO's own; the next reco
 """
 
 
-class ModelPodsParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class ModelPodsParameters(ProbeParameters, frozen=True):
     """
     The seconds for which KAITO may lack a Workspace, or state an error that it tries to get over.
     """
@@ -89,9 +88,7 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckResult 
     results = [blame_nodes(evaluate_replica(each, error_hold), each, lost) for each in in_set]
     missing = _missing_workspaces_trouble(inference_set, len(replicas), of_set)
     if missing is not None and missing.kind is TroubleKind.STARTING:
-        missing = msgspec.structs.replace(
-            missing, hold=timedelta(seconds=parameters.workspace_seconds)
-        )
+        missing = replace(missing, hold=timedelta(seconds=parameters.workspace_seconds))
     return [*results, missing]
 
 
@@ -121,10 +118,7 @@ def _missing_workspaces_trouble(
     if check_observed_generation(failed, meta, "InferenceSet"):
         failed = None
     return Trouble(
-        cause=Cause(
-            INFERENCE_SETS.ref(meta.namespace, meta.name),
-            of_set.cause_code("NoWorkspace"),
-        ),
+        cause=Cause(INFERENCE_SETS.ref_to(inference_set), of_set.cause_code("NoWorkspace")),
         kind=TroubleKind.FAILED if failed else TroubleKind.STARTING,
         is_out=of_set.is_out,
         object_created_at=meta.creation_timestamp,
@@ -182,9 +176,7 @@ PROBE = Probe(
         own_causes=END_CODES | {"ImagePull", "Config", "StartError"},
         required_kinds=(INFERENCE_SETS, WORKSPACES, PODS),
         optional_kinds=(NODES, NAMESPACES),
-        required_crds=lambda _: frozenset(
-            {INFERENCE_SETS.group_resource, WORKSPACES.group_resource}
-        ),
+        required_crds=crds_of(INFERENCE_SETS, WORKSPACES),
         pauses_at_zero_replicas=True,
     ),
     evaluate,

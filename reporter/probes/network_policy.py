@@ -6,32 +6,24 @@ A cluster without Cilium, or a harness with the policy switched off, has no such
 
 from collections.abc import Iterable, Mapping
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.apps import DEPLOYMENTS
-from reporter.kinds.cilium import (
-    CILIUM_NETWORK_POLICIES,
-    CiliumNetworkPolicy,
-    EndpointSelector,
-)
+from reporter.kinds.cilium import CILIUM_NETWORK_POLICIES, CiliumNetworkPolicy, EndpointSelector
 from reporter.kinds.core import NAMESPACES, Namespace
 from reporter.kinds.objects import find_condition
 from reporter.model.enums import TroubleKind
 from reporter.model.suggest import did_you_mean
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, one_verdict
 from reporter.resources import conditions
-from reporter.resources.check_result import (
-    CheckResult,
-    check_served,
-)
+from reporter.resources.check_result import CheckResult, check_served
 from reporter.resources.components import ComponentSpec, locate_component
 from reporter.snapshot.snapshot import Snapshot
 
 
-class NetworkPolicyParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class NetworkPolicyParameters(ProbeParameters, frozen=True):
     """
     The parameters of the probe for the CiliumNetworkPolicy of the model pods.
 

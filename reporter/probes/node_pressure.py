@@ -17,7 +17,7 @@ from reporter.kinds.objects import find_condition
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import abbreviate_list
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources import inference_sets
 from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.conditions import check_observed_generation
@@ -108,14 +108,12 @@ def _pressure_trouble(node: str, pressures: set[str], pods: Sequence[Pod]) -> Tr
 PROBE = Probe(
     ProbeSpec(
         name="node-pressure",
-        parameters_type=NoParameters,
+        parameters_type=ProbeParameters,
         message_fields=frozenset({"node", "pressure", "pod"}),
         cause_codes=frozenset({*PRESSURES, "Unnamed"}),
         required_kinds=(INFERENCE_SETS, WORKSPACES),
         optional_kinds=(PODS, NAMESPACES),
-        required_crds=lambda _: frozenset(
-            {INFERENCE_SETS.group_resource, WORKSPACES.group_resource}
-        ),
+        required_crds=crds_of(INFERENCE_SETS, WORKSPACES),
         pauses_at_zero_replicas=True,
     ),
     evaluate,

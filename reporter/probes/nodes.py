@@ -16,7 +16,7 @@ from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import abbreviate_list
 from reporter.model.subjects import CLUSTER_SUBJECT
 from reporter.model.verdicts import Active, Cause, Clear, Trouble, Verdict
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest
 from reporter.resources.check_result import involved_namespace
 from reporter.resources.conditions import reason_text
 from reporter.resources.lost_nodes import describe_lost, find_lost_nodes
@@ -84,7 +84,7 @@ def _trouble(users: Mapping[str, frozenset[str]], lost: Mapping[str, Condition])
 PROBE = Probe(
     ProbeSpec(
         name="nodes",
-        parameters_type=NoParameters,
+        parameters_type=ProbeParameters,
         message_fields=frozenset({"nodes", "why", "models"}),
         cause_codes=frozenset({"NotReady"}),
         required_kinds=(NODES, PODS),

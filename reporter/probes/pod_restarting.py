@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
@@ -19,7 +19,7 @@ from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, Workspace
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import human_duration, sanitize, truncate_bytes
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources import inference_sets
 from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.conditions import MAX_REASON_BYTES
@@ -33,7 +33,7 @@ from reporter.snapshot.snapshot import Snapshot
 OTHER_CONTAINER = "OtherContainer"
 
 
-class PodRestartingParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class PodRestartingParameters(ProbeParameters, frozen=True):
     """The number of restarts within so many seconds from which on it is trouble."""
 
     restarts: Annotated[int, Meta(ge=2, le=MAX_RESTARTS)]
@@ -145,10 +145,7 @@ def _new_trouble(pod: Pod, status: ContainerStatus, count: RestartCount) -> Trou
         reason = truncate_bytes(sanitize(ended.reason or ""), MAX_REASON_BYTES) or "ended"
         last = f", last {reason} (exit code {ended.exit_code})"
     return Trouble(
-        cause=Cause(
-            core.PODS.ref(meta.namespace, meta.name),
-            _cause_code(pod, status),
-        ),
+        cause=Cause(core.PODS.ref_to(pod), _cause_code(pod, status)),
         kind=TroubleKind.FAILED,
         is_crash=True,
         since=running.started_at if running is not None else None,
@@ -185,7 +182,7 @@ PROBE = Probe(
         required_kinds=(INFERENCE_SETS, core.PODS),
         consulted_kinds=(WORKSPACES,),
         optional_kinds=(core.NAMESPACES,),
-        required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
+        required_crds=crds_of(INFERENCE_SETS),
         pauses_at_zero_replicas=True,
     ),
     evaluate,

@@ -13,28 +13,37 @@ from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import EMPTY_MAP, Verdict
 from reporter.resources.check_result import CheckResult, check_served, to_verdict
+from reporter.snapshot.noted_reads import DIFFERS, ReadNotes
 from reporter.snapshot.snapshot import Snapshot
 
 
-class NoParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """The parameters of a probe that takes none."""
+class ProbeParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """The base of the parameters that an entry of the catalogue gives to its probe; it has none."""
 
 
 class ProbeRequest(Struct, frozen=True, gc=False):
     """
     One reason and one subject to evaluate, with the parameters of the reason's catalogue entry.
 
-    *flags*: values of the process's flags by name, for parameters that name one. *now*: the time of the
-    pass. A verdict that changes with it alone is renewed by the next resync. *unwatched*: the optional
-    sources' kinds whose watch is lost for too long, by resource, with why.
+    *flags*: values of the process's flags by name, for parameters that name one. *at*: the time of the
+    pass. *unwatched*: the optional sources' kinds whose watch is lost for too long, by resource, with
+    why. *notes*: get what is read, unless it is None.
     """
 
     reason: Reason
     subject: Subject
     parameters: Any
     flags: Mapping[str, str]
-    now: datetime
+    at: datetime
     unwatched: Mapping[str, str] = field(default_factory=lambda: EMPTY_MAP)
+    notes: ReadNotes | None = None
+
+    @property
+    def now(self) -> datetime:
+        """The time of the pass. A verdict that changes with it alone is renewed by the next resync."""
+        if self.notes is not None:
+            self.notes.add(DIFFERS)
+        return self.at
 
     def key(self, item: str = "") -> FindingKey:
         """
@@ -64,6 +73,12 @@ def one_verdict(*requires: ResourceKind) -> Callable[[CheckFunc], EvaluateFunc]:
         return evaluate
 
     return decorate
+
+
+def crds_of(*kinds: ResourceKind) -> Callable[[Any], frozenset[str]]:
+    """Return a function for *required_crds* of a spec: the CRDs of *kinds*, whatever the parameters."""
+    crds = frozenset(kind.group_resource for kind in kinds)
+    return lambda _: crds
 
 
 class Probe(Struct, frozen=True):

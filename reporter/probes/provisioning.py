@@ -16,13 +16,9 @@ from reporter.kinds.karpenter import NODE_CLAIMS, NODE_POOLS, NodeClaim, NodePoo
 from reporter.kinds.objects import Condition, find_condition, workspace_key
 from reporter.model.enums import DetailSource, TroubleKind
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources import inference_sets, machines
-from reporter.resources.check_result import (
-    CheckResult,
-    Inconclusive,
-    limit_to,
-)
+from reporter.resources.check_result import CheckResult, Inconclusive, limit_to
 from reporter.resources.conditions import (
     check_observed_generation,
     describe_condition,
@@ -249,7 +245,7 @@ def _waiting_trouble(
 PROBE = Probe(
     ProbeSpec(
         name="provisioning",
-        parameters_type=NoParameters,
+        parameters_type=ProbeParameters,
         message_fields=frozenset({"extent", "object", "state"}),
         cause_codes=frozenset(
             {
@@ -269,9 +265,7 @@ PROBE = Probe(
         own_causes=frozenset({"Quota", "Capacity", "InstanceType", "Forbidden"}),
         required_kinds=(INFERENCE_SETS, WORKSPACES),
         optional_kinds=(PODS, NODES, NAMESPACES),
-        required_crds=lambda _: frozenset(
-            {INFERENCE_SETS.group_resource, WORKSPACES.group_resource}
-        ),
+        required_crds=crds_of(INFERENCE_SETS, WORKSPACES),
         pauses_at_zero_replicas=True,
         kinds_by_source={DetailSource.KARPENTER: (NODE_CLAIMS, NODE_POOLS)},
     ),

@@ -24,24 +24,16 @@ from reporter.kinds.gateway_api import (
     ParentReference,
 )
 from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES
-from reporter.kinds.objects import (
-    ENDPOINT_PICKER_SUFFIX,
-    ROUTE_SUFFIX,
-    inference_set_key,
-)
+from reporter.kinds.objects import ENDPOINT_PICKER_SUFFIX, ROUTE_SUFFIX, inference_set_key
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import SuppressionMode, TroubleKind
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources import check_result
 from reporter.resources.check_result import CheckResult, Inconclusive
 from reporter.resources.conditions import Absence, absence_of, exclude_deleting, object_trouble
-from reporter.resources.inference_sets import (
-    find_model_pods,
-    get_inference_set,
-    is_of_chart,
-)
+from reporter.resources.inference_sets import find_model_pods, get_inference_set, is_of_chart
 from reporter.resources.parents import (
     ParentControllers,
     find_parent_controllers,
@@ -219,7 +211,7 @@ def _check_reference(
 PROBE = Probe(
     ProbeSpec(
         name="route",
-        parameters_type=NoParameters,
+        parameters_type=ProbeParameters,
         message_fields=frozenset({"object", "state"}),
         cause_codes=frozenset(
             {
@@ -239,14 +231,7 @@ PROBE = Probe(
         required_kinds=(INFERENCE_SETS, HTTP_ROUTES, INFERENCE_POOLS, GATEWAYS, PODS),
         consulted_kinds=(DEPLOYMENTS, SERVICES, WORKSPACES),
         optional_kinds=(GATEWAY_CLASSES, NAMESPACES),
-        required_crds=lambda _: frozenset(
-            {
-                INFERENCE_SETS.group_resource,
-                HTTP_ROUTES.group_resource,
-                INFERENCE_POOLS.group_resource,
-                GATEWAYS.group_resource,
-            }
-        ),
+        required_crds=crds_of(INFERENCE_SETS, HTTP_ROUTES, INFERENCE_POOLS, GATEWAYS),
     ),
     evaluate,
 )

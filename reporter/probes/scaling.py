@@ -7,8 +7,6 @@ the HorizontalPodAutoscaler behind it.
 
 from collections.abc import Iterable
 
-from msgspec import Struct
-
 from reporter.catalogue.entries import ProbeSpec
 from reporter.kinds.apps import DEPLOYMENTS
 from reporter.kinds.core import NAMESPACES, PODS
@@ -16,7 +14,7 @@ from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, InferenceSet
 from reporter.kinds.keda import HORIZONTAL_POD_AUTOSCALERS, SCALED_OBJECTS
 from reporter.model.enums import DetailSource, TroubleKind
 from reporter.model.verdicts import Cause, Trouble
-from reporter.probes.probe import Probe, ProbeRequest, one_verdict
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of, one_verdict
 from reporter.resources.autoscaling import (
     AUTOSCALING_CODES,
     ScalerPlace,
@@ -38,7 +36,7 @@ MAX_LISTED_PROBLEMS = 3
 """Number of annotation problems that one message lists."""
 
 
-class ScalingParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class ScalingParameters(ProbeParameters, frozen=True):
     """The Deployment that reads the models' metrics for KEDA."""
 
     scaler: ComponentSpec
@@ -78,7 +76,7 @@ def _annotation_trouble(inference_set: InferenceSet, limit: ReplicaLimit) -> Tro
     if len(problems) > MAX_LISTED_PROBLEMS:
         state += f"; and {len(problems) - MAX_LISTED_PROBLEMS} more"
     return Trouble(
-        cause=Cause(INFERENCE_SETS.ref(meta.namespace, meta.name), problems[0].code),
+        cause=Cause(INFERENCE_SETS.ref_to(inference_set), problems[0].code),
         kind=TroubleKind.DECLARED,
         object_created_at=meta.creation_timestamp,
         message_fields={"state": state},
@@ -94,7 +92,7 @@ PROBE = Probe(
         required_kinds=(INFERENCE_SETS,),
         consulted_kinds=(WORKSPACES, DEPLOYMENTS, PODS),
         optional_kinds=(NAMESPACES,),
-        required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
+        required_crds=crds_of(INFERENCE_SETS),
         kinds_by_source={DetailSource.KEDA: (SCALED_OBJECTS, HORIZONTAL_POD_AUTOSCALERS)},
     ),
     evaluate,

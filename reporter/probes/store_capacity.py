@@ -12,7 +12,7 @@ from reporter.kinds.core import NAMESPACES
 from reporter.kinds.health_events import CAPACITY_PROBE, HEALTH_EVENTS, StoreLimit
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Active, Cause, Clear, ObjectRef, Trouble, Verdict
-from reporter.probes.probe import NoParameters, Probe, ProbeRequest
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest
 from reporter.resources.check_result import involved_namespace
 from reporter.snapshot.snapshot import Snapshot
 
@@ -55,7 +55,7 @@ def _trouble(limit: StoreLimit, rejected: int, flags: Mapping[str, str]) -> Trou
 PROBE = Probe(
     ProbeSpec(
         name=CAPACITY_PROBE,
-        parameters_type=NoParameters,
+        parameters_type=ProbeParameters,
         message_fields=frozenset({"store", "rejected", "limit"}),
         cause_codes=frozenset(CODES.values()),
         optional_kinds=(NAMESPACES,),

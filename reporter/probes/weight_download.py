@@ -17,7 +17,7 @@ from reporter.kinds.objects import inference_set_key
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import human_duration
 from reporter.model.verdicts import Active, Cause, Clear, Trouble, Unknown, Verdict
-from reporter.probes.probe import Probe, ProbeRequest
+from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest, crds_of
 from reporter.resources import downloads
 from reporter.resources.check_result import involved_namespace
 from reporter.resources.downloads import Download, DownloadRules, DownloadState
@@ -39,7 +39,7 @@ WHY_UNKNOWN = {
 }
 
 
-class WeightDownloadParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+class WeightDownloadParameters(ProbeParameters, frozen=True):
     """Names of the flags that say what is slow, and what is read where and how often."""
 
     window_flag: str
@@ -158,9 +158,9 @@ def _evaluate_pod(pod: Pod, history: ScrapeHistory | None, rules: DownloadRules)
 
 def _new_trouble(loading: PodDownload, rules: DownloadRules) -> Trouble:
     meta, download = loading.pod.metadata, loading.download
-    ref = PODS.ref(meta.namespace, meta.name)
+    code = "Stalled" if download.state is DownloadState.STALLED else "Slow"
     return Trouble(
-        cause=Cause(ref, "Stalled" if download.state is DownloadState.STALLED else "Slow"),
+        cause=Cause(PODS.ref_to(loading.pod), code),
         kind=TroubleKind.FAILED,
         since=download.slow_since,
         object_created_at=meta.creation_timestamp,
@@ -210,7 +210,7 @@ PROBE = Probe(
         cause_codes=frozenset({"Slow", "Stalled"}),
         required_kinds=(INFERENCE_SETS, PODS),
         optional_kinds=(NAMESPACES,),
-        required_crds=lambda _: frozenset({INFERENCE_SETS.group_resource}),
+        required_crds=crds_of(INFERENCE_SETS),
         pauses_at_zero_replicas=True,
         why_idle=_why_idle,
         scrape=build_scrape,

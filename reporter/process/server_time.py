@@ -11,7 +11,6 @@ Times are in seconds of a local clock that never jumps.
 from collections import deque
 from collections.abc import Hashable, Iterator
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from msgspec import Struct
 
@@ -22,6 +21,8 @@ PLAUSIBLE_YEARS = range(2000, 9000)
 
 def parse_http_date(text: str) -> datetime | None:
     """Parse a Date header; None if it is invalid, has no zone, or an implausible year."""
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415  whoever has the clock alone needs none of it
+
     try:
         date = parsedate_to_datetime(text)
     except (ValueError, OverflowError):

@@ -14,7 +14,7 @@ from reporter.kinds.objects import label_key, namespace_key
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import sanitize, truncate_bytes
 from reporter.model.suggest import did_you_mean
-from reporter.model.verdicts import Cause, Trouble
+from reporter.model.verdicts import Trouble
 from reporter.resources.check_result import CheckResult, Inconclusive, check_decoded
 from reporter.resources.components import LocatedDeployment
 from reporter.resources.conditions import MAX_REASON_BYTES, absence_of, is_deleting, object_trouble
@@ -85,21 +85,10 @@ def _has_revisions(snapshot: Snapshot) -> bool:
 
 
 def _unknown_provider_trouble(policy: AuthorizationPolicy, providers: Iterable[str]) -> Trouble:
-    meta, provider = policy.metadata, policy.provider_name
+    kind, provider = istio.AUTHORIZATION_POLICIES, policy.provider_name
     asks = f'asks provider "{truncate_bytes(sanitize(provider), MAX_REASON_BYTES)}"'
-    return Trouble(
-        cause=Cause(
-            istio.AUTHORIZATION_POLICIES.ref(meta.namespace, meta.name),
-            PROVIDER_NOT_FOUND,
-        ),
-        kind=TroubleKind.DECLARED,
-        is_out=True,
-        object_created_at=meta.creation_timestamp,
-        message_fields={
-            "object": f"AuthorizationPolicy {meta.name}",
-            "state": f"{asks}, which MeshConfig does not have{did_you_mean(provider, providers)}",
-        },
-    )
+    state = f"{asks}, which MeshConfig does not have{did_you_mean(provider, providers)}"
+    return object_trouble(kind, policy, PROVIDER_NOT_FOUND, TroubleKind.DECLARED, state)
 
 
 # --------------------------------------------------------------------

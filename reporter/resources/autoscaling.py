@@ -102,11 +102,8 @@ def _ready_times(pods: Iterable[Pod]) -> Iterator[datetime]:
 
 SCALED_OBJECT_NOT_FOUND, SCALED_OBJECT_REJECTED = "ScaledObjectNotFound", "ScaledObjectRejected"
 WRONG_TARGET = "WrongTarget"
-TRIGGER_ERROR, METRICS_UNAVAILABLE, SCALE_FAILED = (
-    "TriggerError",
-    "MetricsUnavailable",
-    "ScaleFailed",
-)
+TRIGGER_ERROR, METRICS_UNAVAILABLE = "TriggerError", "MetricsUnavailable"
+SCALE_FAILED = "ScaleFailed"
 AUTOSCALING_CODES = frozenset(
     {
         SCALED_OBJECT_NOT_FOUND,
@@ -178,7 +175,7 @@ def _wrong_target_trouble(
     ready = objects.find_condition(scaled_object.status.conditions, "Ready")
     is_refused = ready is not None and ready.status == "False"
     return Trouble(
-        cause=Cause(SCALED_OBJECTS.ref(meta.namespace, meta.name), WRONG_TARGET),
+        cause=Cause(SCALED_OBJECTS.ref_to(scaled_object), WRONG_TARGET),
         kind=TroubleKind.FAILED,
         object_created_at=meta.creation_timestamp,
         message_fields={"state": f"ScaledObject {meta.name} of this model {scales} instead of it"},
@@ -284,7 +281,7 @@ def _condition_trouble(
 ) -> Trouble:
     meta = about.metadata
     return Trouble(
-        cause=Cause(resource.ref(meta.namespace, meta.name), code),
+        cause=Cause(resource.ref_to(about), code),
         kind=kind,
         object_created_at=meta.creation_timestamp,
         # None for KEDA's conditions. The object's creation is no substitute: the error may be recent.

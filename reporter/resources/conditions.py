@@ -188,7 +188,7 @@ def object_trouble(
     """
     meta = about.metadata
     trouble = Trouble(
-        cause=Cause(resource.ref(meta.namespace, meta.name), code),
+        cause=Cause(resource.ref_to(about), code),
         kind=kind,
         is_out=True,
         object_created_at=meta.creation_timestamp,

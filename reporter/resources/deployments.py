@@ -273,7 +273,7 @@ def _describe_state(deployment: Deployment, *, is_out: bool) -> str:
 def _new_trouble(deployment: Deployment, code: str, kind: TroubleKind, state: str) -> Trouble:
     meta = deployment.metadata
     return Trouble(
-        cause=Cause(DEPLOYMENTS.ref(meta.namespace, meta.name), code),
+        cause=Cause(DEPLOYMENTS.ref_to(deployment), code),
         kind=kind,
         object_created_at=meta.creation_timestamp,
         message_fields={

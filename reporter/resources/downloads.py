@@ -60,19 +60,6 @@ class DownloadState(StrEnum):
     STALLED = "stalled"  # slow, and nothing arrived at all
 
     @property
-    def is_known(self) -> bool:
-        """
-        True if the pages tell how the download goes.
-
-        False without a page or the metric, and while it is slow for less than the window.
-        """
-        return self not in {
-            DownloadState.NOT_SCRAPED,
-            DownloadState.NO_METRIC,
-            DownloadState.SLOW_SO_FAR,
-        }
-
-    @property
     def is_slow(self) -> bool:
         """True if it was slow for the whole window, whether or not bytes still arrive."""
         return self in {DownloadState.SLOW, DownloadState.STALLED}

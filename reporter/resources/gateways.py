@@ -1,8 +1,8 @@
 """
 The Gateways that serve a workload namespace.
 
-These are the Gateways that its harness created and those that its routes name as parents. A
-namespace may hold others, of other controllers, which are not evaluated.
+These are the Gateways that its harness created and those that a route names as parent, of this
+namespace or another. A namespace may hold others, of other controllers, which are not evaluated.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,13 @@ from reporter.kinds.gateway_api import (
     ListenerStatus,
     ParentReference,
 )
-from reporter.kinds.objects import ApiObject, Condition, find_condition, namespace_key
+from reporter.kinds.objects import (
+    ApiObject,
+    Condition,
+    find_condition,
+    namespace_key,
+    parent_gateway_key,
+)
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import abbreviate_list
 from reporter.model.verdicts import Cause, ObjectRef, Trouble
@@ -46,9 +52,24 @@ def find_gateways(snapshot: Snapshot, namespace: str) -> tuple[Gateway, ...]:
     return tuple(
         gateway
         for gateway in snapshot.by_index(GATEWAYS, Gateway, namespace_key(namespace))
-        # Reading all routes is the expensive half, and not needed for a Gateway of the harness.
-        if is_owned_by_harness(gateway)
-        or GATEWAYS.ref_to(gateway) in parent_gateway_refs(snapshot, namespace)
+        if is_owned_by_harness(gateway) or exclude_deleting(routes_of_gateway(snapshot, gateway))
+    )
+
+
+def routes_of_gateway(snapshot: Snapshot, gateway: Gateway) -> tuple[HTTPRoute, ...]:
+    """Return the routes that name a Gateway as parent, in any namespace."""
+    meta = gateway.metadata
+    key = parent_gateway_key(meta.namespace, meta.name)
+    named = snapshot.by_index(HTTP_ROUTES, HTTPRoute, key)
+    return tuple(each for each in named if _names(each, meta.namespace, meta.name))
+
+
+def _names(route: HTTPRoute, namespace: str, name: str) -> bool:
+    """Return whether a parentRef is about this Gateway, and not about another kind of this name."""
+    own = route.metadata.namespace
+    return any(
+        is_gateway_parent(each) and (each.namespace or own, each.name) == (namespace, name)
+        for each in route.spec.parent_refs or ()
     )
 
 

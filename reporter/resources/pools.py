@@ -19,11 +19,7 @@ from reporter.resources.parents import (
     select_parent_status,
 )
 from reporter.resources.pods import is_leftover_pod
-from reporter.resources.routes import (
-    PICKER_NOT_FOUND,
-    evaluate_pool_status,
-    picker_service,
-)
+from reporter.resources.routes import PICKER_NOT_FOUND, evaluate_pool_status, picker_service
 from reporter.snapshot.loading import is_leader_pod
 from reporter.snapshot.snapshot import Snapshot
 

@@ -200,8 +200,17 @@ def is_restart(failed: Pod, successor: Pod) -> bool:
 
 
 def find_successor(failed: Pod, pods: Sequence[Pod]) -> Pod | None:
-    """Return the newest pod that took the place of a failed one or still may; None without one."""
+    """
+    Return the pod that took the place of a failed one or still may; None without one.
+
+    It is the one that was created nearest to the end of the failed one: others that came since take other
+    places. Of several as near, one that was Ready, so that each of them is judged by itself.
+    """
+
+    def order(pod: Pod) -> tuple[timedelta, bool]:
+        return abs(created_at(pod) - _ended_at(failed)), not (pod.is_ready or was_ready(pod))
+
     present = (
         pod for pod in pods if pod.status.phase != FAILED and created_at(pod) >= created_at(failed)
     )
-    return max(present, key=created_at, default=None)
+    return min(present, key=order, default=None)

@@ -13,7 +13,6 @@ from reporter.model.status_document import ComponentStatus, Package, Replicas, U
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
 from reporter.rollup.document import StatusView
 from reporter.rollup.records import InferenceSetRecord, NamespaceRecord
-from reporter.rollup.rules import RollUpRules
 from reporter.rollup.totals import count_sets, first_blocker, group_blockers
 
 
@@ -58,26 +57,19 @@ class ObjectAnswer(NamedTuple):
     problem: str = ""
 
 
-class AnswerRules(NamedTuple):
+def find_answer(
+    found: ProductionStackStatus, view: StatusView, release_namespace: str
+) -> ObjectAnswer:
     """
-    The rules for what an object may ask.
+    Return the answer as of the view. What cannot be listed is Unknown, and not missing.
 
     *release_namespace*: the only one from which the cluster may be asked about.
     """
-
-    rollup: RollUpRules
-    release_namespace: str
-
-
-def find_answer(
-    found: ProductionStackStatus, view: StatusView, rules: AnswerRules
-) -> ObjectAnswer:
-    """Return the answer as of the view. What cannot be listed is Unknown, and not missing."""
     namespace = found.metadata.namespace
     answer = (
-        _of_cluster(namespace, view, rules)
+        _of_cluster(namespace, view, release_namespace)
         if found.spec.scope is StatusScope.CLUSTER
-        else _of_namespace(namespace, found.spec.inference_sets, view, rules.rollup)
+        else _of_namespace(namespace, found.spec.inference_sets, view)
     )
     package = found.spec.package
     if package is None or not (package.name or package.revision):
@@ -88,21 +80,21 @@ def find_answer(
 # ---------------------------------------------------------------- the cluster
 
 
-def _of_cluster(namespace: str, view: StatusView, rules: AnswerRules) -> ObjectAnswer:
-    if namespace != rules.release_namespace:
-        why = f"scope Cluster is for objects in namespace {rules.release_namespace} alone"
+def _of_cluster(namespace: str, view: StatusView, release_namespace: str) -> ObjectAnswer:
+    if namespace != release_namespace:
+        why = f"scope Cluster is for objects in namespace {release_namespace} alone"
         return _problem(State.FAILED, INVALID_SCOPE, Layer.CLUSTER, why)
     cluster = view.cluster()
     return ObjectAnswer(
         cluster.state,
-        available=_is_control_plane_available(view, rules.rollup),
+        available=_is_control_plane_available(view),
         blocking=ObjectBlocking.of(cluster.blocking) if cluster.blocking is not None else None,
         inference_sets=_known_counts(view.rollup.count_sets()),
         unobserved=cluster.unobserved.describe(),
     )
 
 
-def _is_control_plane_available(view: StatusView, rules: RollUpRules) -> bool | None:
+def _is_control_plane_available(view: StatusView) -> bool | None:
     """
     Return whether every component can do its work; None if that is Unknown of any.
 
@@ -113,7 +105,7 @@ def _is_control_plane_available(view: StatusView, rules: RollUpRules) -> bool | 
         return None
 
     def is_ranked(key: FindingKey) -> bool:
-        return key.subject == CLUSTER_SUBJECT and not rules.entry(key).orthogonal
+        return key.subject == CLUSTER_SUBJECT and not view.rules.entry(key).orthogonal
 
     states = [each for key, each in tracked.finding_states.items() if is_ranked(key)]
     clocks = [clock for each in states if not each.why_unknown for clock in each.clocks]
@@ -135,9 +127,7 @@ def _serves_nothing(component: ComponentStatus) -> bool:
 # ---------------------------------------------------------------- a namespace
 
 
-def _of_namespace(
-    namespace: str, names: tuple[str, ...], view: StatusView, rules: RollUpRules
-) -> ObjectAnswer:
+def _of_namespace(namespace: str, names: tuple[str, ...], view: StatusView) -> ObjectAnswer:
     summary = view.namespace_summary(namespace)
     if summary is None:
         why = (
@@ -147,7 +137,7 @@ def _of_namespace(
         return _problem(State.NOT_FOUND, NOT_FOUND, Layer.MODELHARNESS, why)
     record = view.rollup.namespaces.get(namespace)
     if record is not None and names and summary.state is not State.TERMINATING:
-        return _of_named_sets(namespace, names, record, view, rules)
+        return _of_named_sets(namespace, names, record, view)
     return ObjectAnswer(
         summary.state,
         available=summary.available,
@@ -162,11 +152,7 @@ def _of_namespace(
 
 
 def _of_named_sets(
-    namespace: str,
-    names: tuple[str, ...],
-    record: NamespaceRecord,
-    view: StatusView,
-    rules: RollUpRules,
+    namespace: str, names: tuple[str, ...], record: NamespaceRecord, view: StatusView
 ) -> ObjectAnswer:
     sets = {name: record.sets[name] for name in names if name in record.sets}
     absent = [name for name in names if name not in sets]
@@ -188,7 +174,7 @@ def _of_named_sets(
         why = f"no InferenceSet {shown} in namespace {namespace}"
         problem = _problem(State.NOT_FOUND, NOT_FOUND, Layer.MODELDEPLOYMENT, why)
         return answer._replace(blocking=problem.blocking, problem=NOT_FOUND)
-    return answer._replace(blocking=_blocking(namespace, absent, record, sets, view, rules))
+    return answer._replace(blocking=_blocking(namespace, absent, record, sets, view))
 
 
 def _known_counts(counts: Mapping[State, int]) -> SetCounts | None:
@@ -259,10 +245,9 @@ def _blocking(
     record: NamespaceRecord,
     sets: Mapping[str, InferenceSetRecord],
     view: StatusView,
-    rules: RollUpRules,
 ) -> ObjectBlocking | None:
     """Return what blocks the harness and these sets, chosen as that of a whole namespace is."""
-    groups = group_blockers(record.harness, sets, rules)
+    groups = group_blockers(record.harness, sets, view.rules)
     found = view.blocking(replace(record.harness, blocker=first_blocker(groups)))
     if found is None and absent:
         unlisted = view.inference_set(namespace, absent[0])

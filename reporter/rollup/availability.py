@@ -5,9 +5,9 @@ The rows ``on-path-of`` of the catalogue tell which findings lie on the path of 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -15,7 +15,7 @@ from reporter.catalogue.entries import CatalogueEntry, PathRow
 from reporter.evaluation.clocks import CauseClock
 from reporter.evaluation.evaluation import Evaluation
 from reporter.kinds.apps import DEPLOYMENTS, Deployment
-from reporter.kinds.gateway_api import GATEWAYS, HTTP_ROUTES
+from reporter.kinds.gateway_api import GATEWAYS, HTTP_ROUTES, Gateway, route_affects
 from reporter.kinds.istio import ENVOY_FILTERS, EnvoyFilter
 from reporter.kinds.objects import GATEWAY_NAME_LABEL, NamespacedName, namespace_key
 from reporter.model.enums import Layer
@@ -23,11 +23,13 @@ from reporter.model.states import Actionability
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.resources.authorization import called_services, find_provider_policies
+from reporter.resources.gateways import routes_of_gateway
 from reporter.resources.routes import find_routes, gateway_parents
 from reporter.rollup.blockers import LAST_SEEN, UNKNOWN, BlockerFinder
 from reporter.rollup.findings import is_last_seen
 from reporter.rollup.records import Unavailability
 from reporter.rollup.rules import RollUpInput, RollUpRules
+from reporter.snapshot.snapshot import Snapshot
 
 
 FILTERS_UNREAD = (
@@ -35,8 +37,8 @@ FILTERS_UNREAD = (
 )
 
 
-Gateways: TypeAlias = frozenset[NamespacedName] | None
-"""The Gateways through which a subject is reached; None while that is not known."""
+NOT_EVALUATED = "GatewayNotEvaluated"
+"""The code of a Gateway in a namespace of which no reason is evaluated."""
 
 
 class PathFinding(NamedTuple):
@@ -56,25 +58,59 @@ class PathFinder:
         )
         for each in path_findings(given.evaluation, rules):
             self._by_place[each.row.subject_kind, _place_of(each, rules)].append(each)
-        self._found: dict[tuple[PathFinding, str, Gateways], Unavailability | None] = {}
+        self._found: dict[
+            tuple[PathFinding, str, NamespacedName | None], Unavailability | None
+        ] = {}
 
-    def find(self, subject: Subject) -> Unavailability | None:
+    def find(self, subject: Subject, gateways: Iterable[NamespacedName]) -> Unavailability | None:
         """
         Return the most important cause on the path of a subject: what is out before what is Unknown.
 
-        None if nothing is known to hinder its requests.
+        None if nothing is known to hinder its requests. *gateways*: through which it is reached, of which
+        one that works suffices; none while they are not known.
         """
-        places: tuple[Subject | str, ...] = ("", subject.namespace, subject)
-        findings = [
-            each for place in places for each in self._by_place.get((subject.kind, place), ())
-        ]
-        gateways = self._gateways_of(subject) if findings else None
+        through = [self._find_through(subject, each) for each in gateways]
+        if not through:
+            return self._find_through(subject, None)
+        found = [each for each in through if each is not None]
+        return min(found, key=lambda each: each.is_known) if len(found) == len(through) else None
+
+    def _find_through(
+        self, subject: Subject, gateway: NamespacedName | None
+    ) -> Unavailability | None:
+        namespace = subject.namespace if gateway is None else gateway[0]
+        places: tuple[Subject | str, ...] = ("", namespace, subject)
         found = [
             (self._order(each, cause), cause)
-            for each in findings
-            if (cause := self._cause(each, subject.namespace, gateways)) is not None
+            for place in places
+            for each in self._by_place.get((subject.kind, place), ())
+            if (cause := self._cause(each, namespace, gateway)) is not None
         ]
-        return min(found, key=lambda each: each[0])[1] if found else None
+        first = min(found, key=lambda each: each[0])[1] if found else None
+        if gateway is None or namespace == subject.namespace or (first and first.is_known):
+            return first
+        return self._not_evaluated(gateway) or first
+
+    def _not_evaluated(self, gateway: NamespacedName) -> Unavailability | None:
+        """Return that nobody evaluates a Gateway of another namespace; None if a reason does."""
+        namespace, name = gateway
+        known, harness = (
+            self._given.evaluation.known_subjects,
+            Subject(Layer.MODELHARNESS, namespace),
+        )
+        if harness in known.all or not self._rules.evaluates_gateways:
+            return None
+        is_read = namespace == self._given.snapshot.only_in.get(GATEWAYS.table, namespace)
+        why = f"namespace {namespace} has not the label of a workload namespace"
+        why = known.why_not_all_known(harness) or (why if is_read else f"{namespace} is not read")
+        return Unavailability(
+            code=NOT_EVALUATED,
+            layer=Layer.MODELHARNESS,
+            actionability=Actionability.PLATFORM,
+            is_known=False,
+            object=GATEWAYS.ref(namespace, name),
+            why=f"Its Gateway {namespace}/{name} is not evaluated: {why}.",
+        )
 
     def _order(self, finding: PathFinding, cause: Unavailability) -> tuple[object, ...]:
         """Order by what is known, a check last, what is silenced after the rest, and then upstream first."""
@@ -84,29 +120,17 @@ class PathFinder:
         place = (key.subject.layer.order, rank or 0, key)
         return (not cause.is_known, rank is None, is_silenced, *place)
 
-    def _gateways_of(self, subject: Subject) -> Gateways:
-        """Return the Gateways that its routes name; None while there are no routes, or none is read."""
-        snapshot = self._given.snapshot
-        if subject.kind or HTTP_ROUTES.table not in snapshot.tables:
-            return None
-        parents = (
-            (parent.namespace or subject.namespace, parent.name)
-            for route in find_routes(snapshot, subject)
-            for parent in gateway_parents(route)
-        )
-        return frozenset(parents) or None
-
     def _cause(
-        self, finding: PathFinding, namespace: str, gateways: Gateways
+        self, finding: PathFinding, namespace: str, gateway: NamespacedName | None
     ) -> Unavailability | None:
         # A row that depends on the namespace has another answer in each.
-        place = (finding, namespace if finding.row.where_called else "", gateways)
+        place = (finding, namespace if finding.row.where_called else "", gateway)
         if place not in self._found:
-            self._found[place] = self._make_cause(finding, namespace, gateways)
+            self._found[place] = self._make_cause(finding, namespace, gateway)
         return self._found[place]
 
     def _make_cause(
-        self, finding: PathFinding, namespace: str, gateways: Gateways
+        self, finding: PathFinding, namespace: str, gateway: NamespacedName | None
     ) -> Unavailability | None:
         key, row = finding
         tracked = self._given.evaluation.tracked
@@ -127,7 +151,7 @@ class PathFinder:
             for each in state.clocks
             if each.active
             and not _is_excepted(each, row)
-            and not self._is_of_another_gateway(each.object, gateways)
+            and not self._is_of_another_gateway(each.object, gateway)
         ]
         if clocks and row.where_called:
             if called is None:
@@ -139,15 +163,15 @@ class PathFinder:
         doubtful = [each for each in clocks if is_part and _is_doubtful(each)]
         return self._of_troubles(key, doubtful, is_known=False) if doubtful else None
 
-    def _is_of_another_gateway(self, ref: ObjectRef, gateways: Gateways) -> bool:
-        """Return whether an object is, or belongs to, a Gateway that none of a subject's routes names."""
-        if gateways is None:
+    def _is_of_another_gateway(self, ref: ObjectRef, gateway: NamespacedName | None) -> bool:
+        """Return whether an object is, or belongs to, another Gateway."""
+        if gateway is None:
             return False
         name = ref.name if ref.resource == GATEWAYS.group_resource else ""
         if ref.resource == DEPLOYMENTS.group_resource:
             found = self._given.snapshot.get(DEPLOYMENTS, Deployment, ref.namespace, ref.name)
             name = found.metadata.label(GATEWAY_NAME_LABEL) if found is not None else ""
-        return bool(name) and (ref.namespace, name) not in gateways
+        return bool(name) and (ref.namespace, name) != gateway
 
     def _called_by_filters(self, namespace: str) -> frozenset[ObjectRef] | None:
         """
@@ -213,8 +237,36 @@ def path_findings(evaluation: Evaluation, rules: RollUpRules) -> Iterator[PathFi
             yield PathFinding(key, row)
 
 
+def gateways_of(snapshot: Snapshot, subject: Subject) -> tuple[NamespacedName, ...]:
+    """Return the Gateways that the routes of a subject name; none while no route is known."""
+    if subject.kind or HTTP_ROUTES.table not in snapshot.tables:
+        return ()
+    parents = {
+        (parent.namespace or route.metadata.namespace, parent.name)
+        for route in find_routes(snapshot, subject)
+        for parent in gateway_parents(route)
+    }
+    return tuple(sorted(parents))
+
+
+def subjects_through(
+    snapshot: Snapshot, namespaces: Iterable[str], subjects: Collection[Subject]
+) -> Iterator[Subject]:
+    """Yield those of the *subjects* that are reached through a Gateway of another namespace, one of these."""
+    if GATEWAYS.table not in snapshot.tables or HTTP_ROUTES.table not in snapshot.tables:
+        return
+    for namespace in namespaces:
+        for gateway in snapshot.by_index(GATEWAYS, Gateway, namespace_key(namespace)):
+            for route in routes_of_gateway(snapshot, gateway):
+                if route.metadata.namespace != namespace:
+                    yield from (each for each in route_affects(route) if each in subjects)
+
+
 def hindered_subjects(
-    keys: Iterable[FindingKey], subjects: Iterable[Subject], rules: RollUpRules
+    keys: Iterable[FindingKey],
+    subjects: Collection[Subject],
+    rules: RollUpRules,
+    snapshot: Snapshot,
 ) -> Iterator[Subject]:
     """Yield the *subjects* on the path of whose requests one of the *keys* lies."""
     rows = rules.path_rows
@@ -228,6 +280,8 @@ def hindered_subjects(
         for each in subjects:
             if (each.kind, "") in places or (each.kind, each.namespace) in places:
                 yield each
+        namespaces = {place for kind, place in places if not kind and isinstance(place, str)}
+        yield from subjects_through(snapshot, namespaces - {""}, subjects)
 
 
 def _place_of(finding: PathFinding, rules: RollUpRules) -> Subject | str:

@@ -13,10 +13,7 @@ from reporter.model.status_document import ComponentStatus, Replicas
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
 from reporter.model.verdicts import ObjectRef
 from reporter.probes.deployments import DeploymentsParameters
-from reporter.resources.components import (
-    locate_component,
-    locate_revisions,
-)
+from reporter.resources.components import locate_component, locate_revisions
 from reporter.resources.conditions import is_deleting
 from reporter.rollup.rules import RollUpInput, RollUpRules
 

@@ -75,7 +75,7 @@ class DesiredStatus(NamedTuple):
 def make_desired(
     found: ProductionStackStatus,
     view: StatusView,
-    rules: answers.AnswerRules,
+    release_namespace: str,
     memory: ObjectMemory | None,
     *,
     now: datetime,
@@ -89,10 +89,10 @@ def make_desired(
     ready_at = memory.seen_at + GENERATION_SETTLE
     if found.observed_generation != meta.generation and now < ready_at:
         return DesiredStatus(memory, None, ready_at)
-    answer = answers.find_answer(found, view, rules)
+    answer = answers.find_answer(found, view, release_namespace)
     if _is_being_evaluated(answer, view):
         return DesiredStatus(memory, None)
-    memory, answer, deadline = _wait_for_missing(found, memory, answer, rules, now=now)
+    memory, answer, deadline = _wait_for_missing(found, memory, answer, view.rules.grace, now=now)
     return DesiredStatus(memory, _render(found, answer, now=now), deadline or _stalled_at(answer))
 
 
@@ -118,7 +118,7 @@ def _wait_for_missing(
     found: ProductionStackStatus,
     memory: ObjectMemory,
     answer: answers.ObjectAnswer,
-    rules: answers.AnswerRules,
+    grace: timedelta,
     *,
     now: datetime,
 ) -> tuple[ObjectMemory, answers.ObjectAnswer, datetime | None]:
@@ -132,7 +132,7 @@ def _wait_for_missing(
         and found.observed_generation == found.metadata.generation
     ):
         return memory, answer, None
-    deadline = (memory.missing_since or now) + rules.rollup.grace
+    deadline = (memory.missing_since or now) + grace
     if now >= deadline:
         return memory, answer, None
     return memory, answer._replace(state=State.IN_PROGRESS), deadline

@@ -6,12 +6,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from reporter.announcing.message import (
-    MessageInput,
-    ReportedTrouble,
-    fill_remedy,
-    render_message,
-)
+from reporter.announcing.message import MessageInput, ReportedTrouble, fill_remedy, render_message
 from reporter.evaluation.clocks import ZERO
 from reporter.model import status_document
 from reporter.model.enums import Layer
@@ -100,14 +95,10 @@ class StatusView:
             unobserved=rollup.find_unobserved(),
         )
 
-    def namespaces(
-        self, states: Collection[State] = ANY_STATE
-    ) -> Iterator[status_document.NamespaceStatus]:
-        """
-        Yield the namespaces by name: those in one of the states, or with an InferenceSet in one.
-        """
-        for name in self.namespace_names(states):
-            found = self.namespace(name, states)
+    def namespaces(self) -> Iterator[status_document.NamespaceStatus]:
+        """Yield all namespaces by name."""
+        for name in self.namespace_names():
+            found = self.namespace(name)
             if found is not None:
                 yield found
 
@@ -235,6 +226,7 @@ class StatusView:
             answered_at=facts.answered_at,
             answered_seconds=self._seconds_since(facts.answered_at),
             unreachable=record.why_unreachable,
+            gateways=tuple(map("/".join, facts.gateways)),
             paused=facts.progress.is_paused,
             observed_generation=facts.progress.observed_generation,
             generation=facts.progress.generation,

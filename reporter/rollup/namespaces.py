@@ -78,12 +78,8 @@ class NamespaceRollUp:
 
         Yields where other tasks may run.
         """
-        sets: dict[str, records.InferenceSetRecord] = (
-            dict(before.sets) if before is not None else {}
-        )
-        counted: dict[str, records.CountedObjects] = (
-            dict(before.counted) if before is not None else {}
-        )
+        sets = dict(before.sets if before is not None else records.NO_SETS)
+        counted = dict(before.counted if before is not None else records.NO_OBJECTS)
         named = sorted(subject for subject in subjects if subject.name)
         for number, subject in enumerate(named, start=1):
             if not number % SETS_PER_BATCH:

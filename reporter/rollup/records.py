@@ -13,16 +13,11 @@ from msgspec import Struct, field
 from reporter.evaluation.evaluation import Evaluation
 from reporter.kinds.core import Pod
 from reporter.kinds.kaito import InferenceSet, Workspace
+from reporter.kinds.objects import NamespacedName
+from reporter.model import status_document
 from reporter.model.enums import Layer, Reason
 from reporter.model.silences import Silence
 from reporter.model.states import COUNTED_STATES, Actionability, Pattern, SinceFrom, State
-from reporter.model.status_document import (
-    ComponentStatus,
-    Package,
-    Replicas,
-    UnlistedLayer,
-    Unobserved,
-)
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import ObjectRef, Trouble
 
@@ -87,17 +82,8 @@ class Unavailability(RollUpCause, frozen=True, kw_only=True, gc=False):
     @classmethod
     def of(cls, blocker: Blocker, *, is_known: bool) -> "Unavailability":
         """Return the cause that blocks the subject as that of its unavailability."""
-        return cls(
-            code=blocker.code,
-            layer=blocker.layer,
-            actionability=blocker.actionability,
-            is_known=is_known,
-            key=blocker.key,
-            object=blocker.object,
-            why=blocker.why,
-            held=blocker.held,
-            troubles=blocker.troubles,
-        )
+        cause = {name: getattr(blocker, name) for name in RollUpCause.__struct_fields__}
+        return cls(**cause, is_known=is_known)
 
 
 class SuppressedFinding(Struct, frozen=True, kw_only=True, gc=False):
@@ -141,7 +127,7 @@ class ReplicaProgress(Struct, frozen=True, kw_only=True, gc=False):
     *has_replicas*: False for a subject of another kind, of which nobody counts replicas.
     """
 
-    replicas: Replicas | None = None
+    replicas: status_document.Replicas | None = None
     observed_generation: int | None = None
     generation: int | None = None
     is_stale: bool = False
@@ -158,15 +144,16 @@ class InferenceSetFacts(Struct, frozen=True, kw_only=True, gc=False):
     All that is shown of an InferenceSet beside its state; compared as a whole, so none gets stale.
 
     *replicas*: those of *progress*, as far as their objects can be read now. *unreachable*: why no
-    request reaches it although nothing else may be wrong; empty if a request may. *path*: the
-    cause on the path of its requests; None if nothing is known to hinder them. *answered_at*: when
+    request reaches it although nothing else may be wrong; empty if a request may. *gateways*: those
+    that its routes name. *path*: the cause on the path of its requests; None if nothing is known to hinder them. *answered_at*: when
     a check last got an answer of it through its Gateway, if that still counts. *not_judged*:
     ranked reasons that need metrics pages of which none is known.
     """
 
     progress: ReplicaProgress = ReplicaProgress()
-    replicas: Replicas | None = None
+    replicas: status_document.Replicas | None = None
     unreachable: str = ""
+    gateways: tuple[NamespacedName, ...] = ()
     path: Unavailability | None = None
     answered_at: datetime | None = None
     not_judged: tuple[Reason, ...] = ()
@@ -237,11 +224,11 @@ class Totals(Struct, frozen=True, kw_only=True, gc=False):
     ready_unreported: int = 0
 
     @property
-    def replicas(self) -> Replicas | None:
+    def replicas(self) -> status_document.Replicas | None:
         """The sums over the InferenceSets; None where one of them does not report."""
         if self.desired_unreported:
             return None
-        return Replicas(
+        return status_document.Replicas(
             desired=self.desired,
             updated=None if self.updated_unreported else self.updated,
             ready=None if self.ready_unreported else self.ready,
@@ -281,7 +268,7 @@ class NamespaceRecord(Struct, frozen=True, kw_only=True):
     totals: Totals = Totals()
     groups: Mapping[GroupKey, Group] = NO_GROUPS
     next_deadline: datetime | None = None
-    package: Package | None = None
+    package: status_document.Package | None = None
     is_evaluated: bool = True
     unlisted: str = ""
     has_all_sets: bool = True
@@ -289,7 +276,7 @@ class NamespaceRecord(Struct, frozen=True, kw_only=True):
     revision: int = 0
 
     @property
-    def replicas(self) -> Replicas | None:
+    def replicas(self) -> status_document.Replicas | None:
         """The sums over its InferenceSets; None while these cannot be listed, or one does not report."""
         return self.totals.replicas if self.has_all_sets else None
 
@@ -320,8 +307,8 @@ class ClusterRecord(Struct, frozen=True, kw_only=True):
 
     subject_state: SubjectState
     uid: str = ""
-    components: tuple[ComponentStatus, ...] = ()
-    unlisted: tuple[UnlistedLayer, ...] = ()
+    components: tuple[status_document.ComponentStatus, ...] = ()
+    unlisted: tuple[status_document.UnlistedLayer, ...] = ()
 
     def has_all(self, layer: Layer) -> bool:
         """Return whether all subjects of a layer are known, so that a count of 0 is certain."""
@@ -346,7 +333,7 @@ class RollUp(Struct, frozen=True):
     namespaces: Mapping[str, NamespaceRecord] = field(default_factory=dict)
     terminating: frozenset[Subject] = frozenset()
     episodes: Mapping[FindingKey, datetime] = field(default_factory=dict)
-    packages: Mapping[str, Package] = field(default_factory=dict)
+    packages: Mapping[str, status_document.Package] = field(default_factory=dict)
     revision: int = 0
     page_age: int | None = None
     stalls_known_at: datetime | None = None
@@ -382,9 +369,9 @@ class RollUp(Struct, frozen=True):
             counts[each.subject_state.state] += 1
         return counts_as_known(counts, has_all=self._has_all(Layer.MODELHARNESS))
 
-    def find_unobserved(self) -> Unobserved:
+    def find_unobserved(self) -> status_document.Unobserved:
         """Return what is not known below the control plane; all if there was no pass."""
-        return Unobserved(
+        return status_document.Unobserved(
             namespaces=self.count_namespaces().get(State.UNKNOWN, 0),
             inference_sets=self.count_sets().get(State.UNKNOWN, 0),
             unlisted=self.cluster is None or bool(self.cluster.unlisted),

@@ -81,6 +81,12 @@ class RollUpRules(Struct, frozen=True):
         return any(each.enabled for each in entries if each.probe == ROUTE_PROBE)
 
     @property
+    def evaluates_gateways(self) -> bool:
+        """True if a reason about a Gateway lies on the path of requests."""
+        entries = self.catalogue.entries.values()
+        return any(e.enabled and e.path and e.layer is Layer.MODELHARNESS for e in entries)
+
+    @property
     def longest_window(self) -> timedelta:
         """The time after which whatever lasts is stalled, but for a cause with a longer hold of its own."""
         entries = [each for each in self.catalogue.entries.values() if each.enabled]

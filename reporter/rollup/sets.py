@@ -15,7 +15,7 @@ from reporter.model.verdicts import ObjectRef
 from reporter.probes.jobs import find_answer_time
 from reporter.resources.routes import find_routes
 from reporter.rollup import subject_states
-from reporter.rollup.availability import PathFinder
+from reporter.rollup.availability import PathFinder, gateways_of
 from reporter.rollup.blockers import BlockerFinder
 from reporter.rollup.findings import SubjectFindings
 from reporter.rollup.records import (
@@ -68,14 +68,7 @@ class SetRollUp:
         progress: ReplicaProgress,
     ) -> InferenceSetRecord:
         """Return the record of an InferenceSet; *before* itself if nothing has changed."""
-        facts = InferenceSetFacts(
-            progress=progress,
-            replicas=self._known_replicas(subject, progress),
-            unreachable=self._why_unreachable(subject),
-            path=self._paths.find(subject),
-            answered_at=find_answer_time(self._given.snapshot, subject, now=self._given.now),
-            not_judged=tuple(key.reason for key in found.unread),
-        )
+        facts = self._find_facts(subject, found, progress)
         if before is not None and before.facts == facts and self._stays(before, subject):
             return before
         is_evaluated = subject in self._given.evaluated or (
@@ -99,6 +92,20 @@ class SetRollUp:
             is_evaluated=is_evaluated,
         )
         return before if before is not None and after == before else after
+
+    def _find_facts(
+        self, subject: Subject, found: SubjectFindings, progress: ReplicaProgress
+    ) -> InferenceSetFacts:
+        gateways = gateways_of(self._given.snapshot, subject)
+        return InferenceSetFacts(
+            progress=progress,
+            replicas=self._known_replicas(subject, progress),
+            unreachable=self._why_unreachable(subject),
+            gateways=gateways,
+            path=self._paths.find(subject, gateways),
+            answered_at=find_answer_time(self._given.snapshot, subject, now=self._given.now),
+            not_judged=tuple(key.reason for key in found.unread),
+        )
 
     def _stays(self, before: InferenceSetRecord, subject: Subject) -> bool:
         """Return whether the record cannot have changed, if its facts have not."""

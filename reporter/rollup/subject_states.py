@@ -49,9 +49,6 @@ class Facts(NamedTuple):
     progress: StateReason | None = None
 
 
-NO_FACTS = Facts()
-
-
 def explain_unread_events(evaluation: Evaluation) -> StateReason | None:
     """Return the cause while Events of an earlier process are not read yet; None once all are."""
     why = evaluation.unread_events

@@ -15,7 +15,7 @@ from reporter.evaluation.suppression import Outage, Suppressions
 from reporter.kinds.core import NAMESPACES, Namespace
 from reporter.model.enums import Layer
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
-from reporter.rollup.availability import hindered_subjects, path_findings
+from reporter.rollup.availability import hindered_subjects, path_findings, subjects_through
 from reporter.rollup.records import RollUp
 from reporter.rollup.rules import RollUpInput, RollUpRules
 from reporter.snapshot.snapshot import Snapshot
@@ -140,11 +140,12 @@ def _hindered_subjects(
 ) -> Iterator[Subject]:
     """Yield the subjects whose requests begin or cease to depend on something that is out."""
     new = given.evaluation
-    yield from hindered_subjects(keys, new.subjects, rules)
+    yield from hindered_subjects(keys, new.subjects, rules, given.snapshot)
     # Whether their filters call something that is out is read from these themselves.
     dirty = {each.namespace for each in given.dirty if each.layer is Layer.MODELHARNESS}
     if dirty and any(each.row.where_called for each in path_findings(new, rules)):
         yield from (each for each in new.subjects if each.name and each.namespace in dirty)
+        yield from subjects_through(given.snapshot, dirty, new.subjects)
 
 
 # ---------------------------------------------------------------- what is being deleted

@@ -29,6 +29,8 @@ _SAMPLE = re.compile(
 _PLAIN_LABELS = re.compile(rb'(?:[a-zA-Z_][a-zA-Z0-9_]*+="[^"\\]*+"(?:,|$))*+')
 """Labels without escapes and spaces, as all client libraries write most of them."""
 
+_PLAIN_LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*+)="([^"]*+)"')
+
 _LABEL = re.compile(
     rb'[ \t]*+([a-zA-Z_][a-zA-Z0-9_]*+)[ \t]*+=[ \t]*+"((?:[^"\\]++|\\.)*+)"[ \t]*+(?:,[ \t]*+|$)'
 )
@@ -52,11 +54,9 @@ def parse_sample(line: bytes) -> Sample | None:
 def _parse_labels(text: bytes) -> Mapping[str, str] | None:
     """Return None if the labels are malformed or one appears twice."""
     if _PLAIN_LABELS.fullmatch(text):
-        parts = text.decode(errors="replace").split('"')
-        plain = {
-            name.strip(",="): value for name, value in zip(parts[::2], parts[1::2], strict=False)
-        }
-        return plain if len(plain) == len(parts) // 2 else None
+        pairs = _PLAIN_LABEL.findall(text.decode(errors="replace"))
+        plain = dict(pairs)
+        return plain if len(plain) == len(pairs) else None
     labels: dict[str, str] = {}
     at = len(text) - len(text.lstrip())
     while at < len(text):

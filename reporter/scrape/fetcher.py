@@ -21,8 +21,9 @@ import aiohttp
 from reporter.kinds.core import Pod
 from reporter.kube.client import RestClient
 from reporter.kube.connections import user_agent
-from reporter.kube.error_mapping import TRANSPORT_ERRORS, is_html
+from reporter.kube.error_mapping import is_html
 from reporter.kube.errors import KubeError, Refused
+from reporter.kube.transport_errors import TRANSPORT_ERRORS
 from reporter.scrape import limits
 from reporter.scrape.samples import ScrapeResult
 from reporter.scrape.schedule import LastOutcome

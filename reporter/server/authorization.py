@@ -13,6 +13,7 @@ import logging
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from datetime import timedelta
 from enum import Enum, unique
+from functools import partial
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import TypeVar
@@ -111,25 +112,17 @@ class StatusAuthorizer:
         return Access.ALLOWED if is_allowed else Access.FORBIDDEN
 
     async def _find_user(self, key: bytes, token: str) -> UserInfo | None:
-        async def review() -> UserInfo | None:
-            return await review_token(self._api, token, time_limit=REVIEW_TIMEOUT)
-
-        return await self._find(self._users, key, review, lambda user: user is not None)
+        review = partial(review_token, self._api, token, time_limit=REVIEW_TIMEOUT)
+        return await self._find(self._users, key, review)
 
     async def _is_allowed(self, key: bytes, user: UserInfo, path: str) -> bool:
-        async def review() -> bool:
-            return await may_get_path(self._api, user, path, time_limit=REVIEW_TIMEOUT)
-
-        return await self._find(self._allowed, (key, path), review, bool)
+        review = partial(may_get_path, self._api, user, path, time_limit=REVIEW_TIMEOUT)
+        return await self._find(self._allowed, (key, path), review)
 
     async def _find(
-        self,
-        cache: DecisionCache[V],
-        key: Hashable,
-        review: Callable[[], Awaitable[V]],
-        is_granted: Callable[[V], bool],
+        self, cache: DecisionCache[V], key: Hashable, review: Callable[[], Awaitable[V]]
     ) -> V:
-        """Return the answer that is kept, or that of a review."""
+        """Return the answer that is kept, or that of a review; no user and False refuse."""
         kept = cache.find(key, now=self._seconds())
         if kept is not None:
             return kept.value
@@ -139,7 +132,7 @@ class StatusAuthorizer:
             if kept is not None:
                 return kept.value
             found = await review()
-            time = ALLOWED_TIME if is_granted(found) else REFUSED_TIME
+            time = ALLOWED_TIME if found else REFUSED_TIME
             cache.keep(key, found, now=self._seconds(), time=time)
             return found
 

@@ -18,12 +18,7 @@ from reporter import PROGRAM_NAME
 from reporter.metrics.process import Exposition
 from reporter.model.enums import ClosedConnection
 from reporter.process.clock import monotonic_seconds
-from reporter.server.connection import (
-    ClosedConnectionLog,
-    Connection,
-    ConnectionLimit,
-    OnClosed,
-)
+from reporter.server.connection import ClosedConnectionLog, Connection, ConnectionLimit, OnClosed
 from reporter.server.host_check import Handler, refuse_foreign_names
 from reporter.server.limits import BACKLOG, STOP_TIMEOUT, ConnectionTimeouts
 from reporter.server.responses import JSON

@@ -8,19 +8,14 @@ from datetime import timedelta
 from enum import Enum, unique
 from typing import Any, TypeVar
 
+from reporter.settings import parsers
 from reporter.settings.errors import SettingsError
-from reporter.settings.parsers import (
-    parse_any_text,
-    parse_boolean,
-    parse_optional_file,
-    parse_optional_path,
-)
 
 
 T = TypeVar("T")
 
 VARIABLE_PREFIX = "STATUS_REPORTER_"
-FILE_PARSERS = (parse_optional_file, parse_optional_path)
+FILE_PARSERS = (parsers.parse_optional_file, parsers.parse_optional_path)
 FILE_PLACEHOLDERS = frozenset({"PATH", "FILE"})
 _METADATA_KEY = "flag"
 
@@ -73,7 +68,7 @@ class Flag:
     placeholder: str = ""
     short: str = ""
     default: str = ""
-    parse: Callable[[str], Any] = parse_any_text
+    parse: Callable[[str], Any] = parsers.parse_any_text
     repeats: bool = False
     group: FlagGroup | None = None
     settings_field: str = ""
@@ -88,7 +83,7 @@ class Flag:
     @property
     def is_boolean(self) -> bool:
         """True if the flag needs no value on the command line, where its name alone means true."""
-        return self.parse is parse_boolean
+        return self.parse is parsers.parse_boolean
 
     @property
     def is_file(self) -> bool:

@@ -10,7 +10,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from reporter.model.fleet_status import Engage
+from reporter.model.enums import Engage
 from reporter.settings.flags import HUB_ALONE, FlagGroup, flag
 from reporter.settings.parsers import (
     choice_parser,

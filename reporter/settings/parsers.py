@@ -72,9 +72,7 @@ def seconds_parser(*, least: int) -> Callable[[str], timedelta]:
 
 def parse_fractional_seconds(text: str) -> timedelta:
     """Return the duration of a text such as 2.5, in seconds, or 90s, with units; 0 is refused."""
-    return _duration(
-        text, lambda number: parse_number(number, most=MAX_NUMBER, unit=" of seconds")
-    )
+    return _duration(text, _parse_fraction)
 
 
 def _duration(text: str, parse: Callable[[str], float]) -> timedelta:
@@ -121,15 +119,11 @@ def integer_parser(*, least: int, most: int, unit: str = "") -> Callable[[str], 
     return parse
 
 
-def parse_number(text: str, *, most: int = MAX_NUMBER, unit: str = "") -> float:
-    """
-    Return a number above 0 and up to *most*, in plain digits without sign or exponent.
-
-    *unit*: for the error.
-    """
+def _parse_fraction(text: str) -> float:
+    """Return a number of seconds above 0, in plain digits without sign or exponent."""
     value = float(text) if re.fullmatch(r"[0-9]{1,18}(\.[0-9]{1,9})?", text) else 0.0
-    if not 0 < value <= most:
-        raise ValueError(f"must be a number{unit} greater than 0, at most {most}")
+    if not 0 < value <= MAX_NUMBER:
+        raise ValueError(f"must be a number of seconds greater than 0, at most {MAX_NUMBER}")
     return value
 
 

@@ -14,53 +14,49 @@ from functools import partial
 from pathlib import Path
 
 from reporter import PROGRAM_NAME
-from reporter.model.enums import DetailSource, ScrapeScope
-from reporter.settings.announcing import AnnouncingSettings
-from reporter.settings.enums import ScrapeMode
-from reporter.settings.flags import (
-    ALL_COMMANDS,
-    RUN_ALONE,
-    RUN_AND_EVALUATION,
-    RUN_AND_HUB,
-    Flag,
-    FlagGroup,
-    flag,
-    flag_of_field,
-)
+from reporter.kinds.api_names import GROUP, NVSENTINEL_KINDS, NVSENTINEL_RESOURCE
+from reporter.model.enums import DetailSource, Emission, ScrapeScope, SuppressionMode
+from reporter.settings import enums, flags, parsers
 from reporter.settings.hub import HubSettings
 from reporter.settings.logging import LoggingSettings
-from reporter.settings.parsers import (
-    MAX_PORT,
-    choice_parser,
-    choice_set_parser,
-    integer_parser,
-    parse_any_text,
-    parse_boolean,
-    parse_fractional_seconds,
-    parse_namespace,
-    parse_object_name,
-    parse_optional_file,
-    parse_optional_label,
-    parse_optional_namespace,
-    parse_optional_object_name,
-    parse_packs,
-    parse_speed,
-    seconds_parser,
-)
-from reporter.settings.serving import ServingSettings
-from reporter.settings.store import StoreSettings
 
 
-_watched = partial(flag, FlagGroup.WATCHED, taken_by=RUN_AND_EVALUATION)
-_events = partial(flag, FlagGroup.EVENTS, taken_by=RUN_AND_EVALUATION)
-_status = partial(flag, FlagGroup.STATUS, taken_by=RUN_ALONE)
-_election = partial(flag, FlagGroup.ELECTION)
-_weights = partial(flag, FlagGroup.WEIGHTS, taken_by=RUN_AND_EVALUATION)
-_cluster = partial(flag, FlagGroup.CLUSTER)
+_serving = partial(flags.flag, flags.FlagGroup.SERVING, taken_by=flags.RUN_AND_HUB)
+_store = partial(flags.flag, flags.FlagGroup.STORE, taken_by=flags.RUN_ALONE)
+_watched = partial(flags.flag, flags.FlagGroup.WATCHED, taken_by=flags.RUN_AND_EVALUATION)
+_events = partial(flags.flag, flags.FlagGroup.EVENTS, taken_by=flags.RUN_AND_EVALUATION)
+_status = partial(flags.flag, flags.FlagGroup.STATUS, taken_by=flags.RUN_ALONE)
+_election = partial(flags.flag, flags.FlagGroup.ELECTION, taken_by=flags.RUN_AND_HUB)
+_weights = partial(flags.flag, flags.FlagGroup.WEIGHTS, taken_by=flags.RUN_AND_EVALUATION)
+_cluster = partial(flags.flag, flags.FlagGroup.CLUSTER)
+
+MAX_STORED = 100_000
+
+
+def _namespace(default: str, help_: str) -> str:
+    """Declare the flag with the namespace of a component."""
+    return _watched(default, parsers.parse_optional_namespace, help_)
+
+
+def _deployment(default: str, help_: str) -> str:
+    """Declare the flag with the Deployment of a component."""
+    return _watched(default, parsers.parse_optional_object_name, help_)
+
+
+def parse_store_resource(text: str) -> str:
+    """
+    Return the name of a CRD of NVSentinel's. The program's own kind is refused: it is another backend.
+    """
+    resource, _, group = parsers.parse_object_name(text).partition(".")
+    if resource not in NVSENTINEL_KINDS or "." not in group or group == GROUP:
+        raise ValueError(
+            f"must be {' or '.join(NVSENTINEL_KINDS)}, a dot and the API group of NVSentinel"
+        )
+    return text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings, LoggingSettings):
+class Settings(HubSettings, LoggingSettings):
     """
     The values of all flags, and what is read from the environment besides.
 
@@ -70,202 +66,257 @@ class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings, 
     of those that were set. *notes*: advice for the operator.
     """
 
-    istio_namespace: str = _watched(
-        "istio-system", parse_optional_namespace, "Namespace of istiod; empty: not checked."
+    metrics_bind_address: parsers.BindAddress | None = _serving(
+        ":8080",
+        parsers.parse_address,
+        "Address of /metrics; 0: not served.",
     )
-    istiod_deployment: str = _watched(
-        "istiod",
-        parse_optional_object_name,
-        "Deployment of istiod; revisions (istiod-*) are checked too.",
+    health_probe_bind_address: parsers.BindAddress | None = _serving(
+        ":8081",
+        parsers.parse_address,
+        "Address of /livez, /healthz and /readyz; 0: not served.",
     )
-    gateway_auth_namespace: str = _watched(
-        "llm-gateway-auth",
-        parse_optional_namespace,
-        "Namespace of gateway auth; empty: not checked.",
-    )
-    gateway_auth_deployment: str = _watched(
-        "apikey-authz",
-        parse_optional_object_name,
-        "Deployment of gateway auth; empty: not checked.",
-    )
-    azure_authz_namespace: str = _watched(
-        "llm-gateway-auth",
-        parse_optional_namespace,
-        "Namespace of Azure authorization; empty: that of gateway auth.",
-    )
-    azure_authz_deployment: str = _watched(
-        "", parse_optional_object_name, "Deployment of Azure authorization; empty: not checked."
-    )
-    bbr_namespace: str = _watched(
-        "kaito-system",
-        parse_optional_namespace,
-        "Namespace of the body-based router; empty: not checked.",
-    )
-    bbr_deployment: str = _watched(
-        "body-based-router",
-        parse_optional_object_name,
-        "Deployment of the body-based router; empty: not checked.",
-    )
-    kaito_namespace: str = _watched(
-        "kaito-system",
-        parse_optional_namespace,
-        "Namespace of KAITO's controller; empty: not checked.",
-    )
-    kaito_deployment: str = _watched(
-        "kaito-workspace",
-        parse_optional_object_name,
-        "Deployment of KAITO's controller; empty: not checked.",
-    )
-    node_provisioner_namespace: str = _watched(
+    status_bind_address: parsers.BindAddress | None = _serving(
         "",
-        parse_optional_namespace,
-        "Namespace of the GPU node provisioner; empty: not checked.",
+        parsers.parse_optional_address,
+        "Address of /status; empty: inside the pod alone; 0: not served.",
     )
-    node_provisioner_name: str = _watched(
+    status_authorization: enums.StatusAuthorization = _serving(
+        "none",
+        parsers.choice_parser(enums.StatusAuthorization),
+        "Who reads /status: everyone (none), or by token and RBAC (kubernetes).",
+    )
+    rollup_metrics: enums.RollUpScope = _serving(
+        "cluster",
+        parsers.choice_parser(enums.RollUpScope),
+        "Series of the status: off, cluster (19, 3 a model), namespace (15 each).",
+        taken_by=flags.RUN_ALONE,
+    )
+
+    store: enums.StoreBackend = _store(
+        "none",
+        parsers.choice_parser(enums.StoreBackend),
+        "Keep episodes as objects: none, healthevents, nvsentinel (experimental).",
+    )
+    store_resource: str = _store(
+        NVSENTINEL_RESOURCE,
+        parse_store_resource,
+        "Resource that --store=nvsentinel writes, as its CRD is named.",
+    )
+    store_max: int = _store(
+        "1000",
+        parsers.integer_parser(least=1, most=MAX_STORED),
+        "HealthEvents at most; those that are over make room for others.",
+    )
+    store_max_per_node: int = _store(
+        "50",
+        parsers.integer_parser(least=1, most=MAX_STORED),
+        "HealthEvents at most that are bound to one node.",
+    )
+    store_retention: timedelta = _store(
+        "86400",
+        parsers.seconds_parser(least=60),
+        "Delete a HealthEvent this long after the end of its episode.",
+    )
+
+    dry_run: bool = _events(
+        "false",
+        parsers.parse_boolean,
+        "Print Events, and write nothing; no election is joined.",
+    )
+    emission: Emission = _events(
+        "primary",
+        parsers.choice_parser(Emission),
+        "Announce the highest-ranked finding of a subject (primary), or all.",
+    )
+    suppression: SuppressionMode = _events(
+        "on",
+        parsers.choice_parser(SuppressionMode),
+        "Suppress what follows from an upstream that is out (on), or nothing (off).",
+    )
+    silence_file: Path | None = _events(
         "",
-        parse_optional_object_name,
-        "Deployment of the GPU node provisioner; empty: not checked.",
+        parsers.parse_optional_path,
+        "File of silences, read again when it changes; it need not exist yet.",
     )
-    keda_namespace: str = _watched(
-        "keda", parse_optional_namespace, "Namespace of KEDA; empty: not checked."
+    mirror_events: bool = _events(
+        "false",
+        parsers.parse_boolean,
+        "Write Events about InferenceSets and Gateways beside these. Needs RBAC.",
     )
-    keda_scaler_namespace: str = _watched(
-        "keda", parse_optional_namespace, "Namespace of keda-kaito-scaler; empty: not checked."
+
+    istio_namespace: str = _namespace("istio-system", "Namespace of istiod; empty: not checked.")
+    istiod_deployment: str = _deployment(
+        "istiod", "Deployment of istiod; revisions (istiod-*) are checked too."
     )
-    keda_scaler_deployment: str = _watched(
-        "keda-kaito-scaler",
-        parse_optional_object_name,
-        "Deployment of keda-kaito-scaler; empty: not checked.",
+    gateway_auth_namespace: str = _namespace(
+        "llm-gateway-auth", "Namespace of gateway auth; empty: not checked."
+    )
+    gateway_auth_deployment: str = _deployment(
+        "apikey-authz", "Deployment of gateway auth; empty: not checked."
+    )
+    azure_authz_namespace: str = _namespace(
+        "llm-gateway-auth", "Namespace of Azure authorization; empty: that of gateway auth."
+    )
+    azure_authz_deployment: str = _deployment(
+        "", "Deployment of Azure authorization; empty: not checked."
+    )
+    bbr_namespace: str = _namespace(
+        "kaito-system", "Namespace of the body-based router; empty: not checked."
+    )
+    bbr_deployment: str = _deployment(
+        "body-based-router", "Deployment of the body-based router; empty: not checked."
+    )
+    kaito_namespace: str = _namespace(
+        "kaito-system", "Namespace of KAITO's controller; empty: not checked."
+    )
+    kaito_deployment: str = _deployment(
+        "kaito-workspace", "Deployment of KAITO's controller; empty: not checked."
+    )
+    node_provisioner_namespace: str = _namespace(
+        "", "Namespace of the GPU node provisioner; empty: not checked."
+    )
+    node_provisioner_name: str = _deployment(
+        "", "Deployment of the GPU node provisioner; empty: not checked."
+    )
+    keda_namespace: str = _namespace("keda", "Namespace of KEDA; empty: not checked.")
+    keda_scaler_namespace: str = _namespace(
+        "keda", "Namespace of keda-kaito-scaler; empty: not checked."
+    )
+    keda_scaler_deployment: str = _deployment(
+        "keda-kaito-scaler", "Deployment of keda-kaito-scaler; empty: not checked."
     )
     components_file: Path | None = _watched(
         "",
-        parse_optional_file,
+        parsers.parse_optional_file,
         "File of lines such as kaito: NAMESPACE/DEPLOYMENT; a given flag wins.",
     )
     sources: frozenset[DetailSource] = _watched(
         "",
-        choice_set_parser(DetailSource),
+        parsers.choice_set_parser(DetailSource),
         "Read more: keda,karpenter,istio for detail, jobs for checks. Needs RBAC.",
     )
 
     release_namespace: str = _events(
         "kube-system",
-        parse_namespace,
+        parsers.parse_namespace,
         "Namespace of the umbrella release; clusterReady refers to it.",
     )
     resync: timedelta = _events(
-        "30", seconds_parser(least=1), "Evaluate everything again after this time."
+        "30", parsers.seconds_parser(least=1), "Evaluate everything again after this time."
     )
     second_look: bool = _events(
         "true",
-        parse_boolean,
+        parsers.parse_boolean,
         "Read again what blocks a subject, as a watch may miss a change.",
     )
     startup_grace: timedelta = _events(
         "60",
-        seconds_parser(least=0),
+        parsers.seconds_parser(least=0),
         "Hold what is new, missing or only starting at least so long; 0: no grace.",
     )
     settle: timedelta = _events(
-        "30", seconds_parser(least=0), "A finding ends after it was clear for this long."
+        "30", parsers.seconds_parser(least=0), "A finding ends after it was clear for this long."
     )
     heartbeat: timedelta = _events(
         "300",
-        seconds_parser(least=10),
+        parsers.seconds_parser(least=10),
         "Update the Event of a lasting finding this often, plus or minus 10 %.",
     )
 
     status_objects: bool = _status(
         "false",
-        parse_boolean,
+        parsers.parse_boolean,
         "Write the status of ProductionStackStatus objects. Needs CRD and RBAC.",
     )
     package_label: str = _status(
         "",
-        parse_optional_label,
+        parsers.parse_optional_label,
         "Label of namespaces with their package's name; empty: their chart's.",
     )
     revision_label: str = _status(
         "",
-        parse_optional_label,
+        parsers.parse_optional_label,
         "Label of namespaces with their package's revision; empty: their chart's.",
     )
 
     leader_elect: bool = _election(
-        "true", parse_boolean, "Elect one replica that writes Events.", taken_by=RUN_AND_HUB
+        "true",
+        parsers.parse_boolean,
+        "Elect one replica that writes Events.",
     )
     leader_election_id: str = _election(
-        PROGRAM_NAME, parse_object_name, "Name of the Lease.", taken_by=RUN_AND_HUB
+        PROGRAM_NAME, parsers.parse_object_name, "Name of the Lease."
     )
     lease_duration: timedelta = _election(
         "15",
-        seconds_parser(least=1),
+        parsers.seconds_parser(least=1),
         "Followers take over a Lease not renewed for this long.",
-        taken_by=RUN_AND_HUB,
     )
     renew_deadline: timedelta = _election(
         "10",
-        parse_fractional_seconds,
+        parsers.parse_fractional_seconds,
         "A leader that cannot renew gives up after this time.",
-        taken_by=RUN_AND_HUB,
     )
     retry_period: timedelta = _election(
         "2",
-        parse_fractional_seconds,
+        parsers.parse_fractional_seconds,
         "Time between two attempts to get or renew the Lease.",
-        taken_by=RUN_AND_HUB,
     )
 
     weight_download_window: timedelta = _weights(
         "60",
-        seconds_parser(least=0),
+        parsers.seconds_parser(least=0),
         "A download is slow if it was slow for this long; 0: not checked.",
     )
     weight_download_min_mbps: float = _weights(
         "20",
-        parse_speed,
+        parsers.parse_speed,
         "Slow means below this speed in MB (10^6 bytes) per second; 0: not checked.",
     )
     weight_download_metric: str = _weights(
         "kaito_model_download_speed_bytes_per_second",
-        parse_any_text,
+        parsers.parse_any_text,
         "Metric of model pods with the download speed.",
         means_default="",
     )
     weight_download_metric_port: int = _weights(
         "5000",
-        integer_parser(least=0, most=MAX_PORT),
+        parsers.integer_parser(least=0, most=parsers.MAX_PORT),
         "Port of model pods that serves the metric.",
         means_default="0",
     )
     scrape: ScrapeScope = _weights(
         "all",
-        choice_parser(ScrapeScope),
+        parsers.choice_parser(ScrapeScope),
         "Read metrics of no pods (off), of those not Ready (loading), or of all.",
     )
-    scrape_mode: ScrapeMode = _weights(
+    scrape_mode: enums.ScrapeMode = _weights(
         "auto",
-        choice_parser(ScrapeMode),
+        parsers.choice_parser(enums.ScrapeMode),
         "Scrape pods directly (direct), through the API server (proxy), or auto.",
     )
     scrape_interval: timedelta = _weights(
-        "15", seconds_parser(least=1), "Time between two scrapes of a pod."
+        "15", parsers.seconds_parser(least=1), "Time between two scrapes of a pod."
     )
 
     kubeconfig: Path | None = _cluster(
         "",
-        parse_optional_file,
+        parsers.parse_optional_file,
         "Kubeconfig file; empty: KUBECONFIG, in-cluster, then ~/.kube/config.",
-        taken_by=ALL_COMMANDS,
+        taken_by=flags.ALL_COMMANDS,
     )
     packs: tuple[str, ...] = _cluster(
-        "kaito", parse_packs, "Packs: names, or folders with a /.", taken_by=RUN_AND_EVALUATION
+        "kaito",
+        parsers.parse_packs,
+        "Packs: names, or folders with a /.",
+        taken_by=flags.RUN_AND_EVALUATION,
     )
     catalogue_overlay: Path | None = _cluster(
         "",
-        parse_optional_file,
+        parsers.parse_optional_file,
         "File that changes or adds reasons of the catalogue; a change is loaded.",
-        taken_by=RUN_AND_EVALUATION,
+        taken_by=flags.RUN_AND_EVALUATION,
     )
 
     log_level: int
@@ -277,8 +328,8 @@ class Settings(AnnouncingSettings, StoreSettings, ServingSettings, HubSettings, 
     notes: tuple[str, ...] = ()
 
 
-FLAGS: tuple[Flag, ...] = tuple(
-    found for each in fields(Settings) if (found := flag_of_field(each)) is not None
+FLAGS: tuple[flags.Flag, ...] = tuple(
+    found for each in fields(Settings) if (found := flags.flag_of_field(each)) is not None
 )
 
 FLAG_NAMES: frozenset[str] = frozenset(each.name for each in FLAGS)

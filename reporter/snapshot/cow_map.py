@@ -5,7 +5,7 @@ Freezing shares the shards; the first write into a shared shard copies that shar
 gets an immutable view of 60,000 objects for the price of one tuple.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Generic, TypeVar
 
@@ -22,7 +22,7 @@ class FrozenMap(Generic[K, V]):
 
     __slots__ = ("_derived", "shards")
 
-    def __init__(self, shards: tuple[dict[K, V], ...]) -> None:
+    def __init__(self, shards: Sequence[dict[K, V]]) -> None:
         self.shards = shards
         self._derived: dict[Callable[[FrozenMap[K, V]], Any], Any] | None = None
 

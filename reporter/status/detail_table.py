@@ -36,6 +36,8 @@ def render_set(namespace: str, each: InferenceSetStatus, *, colour: bool) -> Ite
     yield from render_availability(
         each.available, each.not_available, each.answered_seconds, blocking=each.blocking
     )
+    if each.gateways:
+        yield field("Gateway", ", ".join(each.gateways))
     if each.generation is not None:
         seen = NOTHING if each.observed_generation is None else each.observed_generation
         yield field("Generation", f"{each.generation}, observed: {seen}")

@@ -1,6 +1,6 @@
-"""Fill a store from a dump, and let everything be unknown that the dump says nothing about."""
+"""The status of a dump: a store is filled from it, and everything is unknown that it says nothing about."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -10,8 +10,8 @@ from reporter import PROGRAM_NAME
 from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.silence_file import parse_silence_file
 from reporter.catalogue.subject_definitions import SubjectDefinitions
-from reporter.controller.permissions import crds_to_track
-from reporter.evaluation.registry import SPECS
+from reporter.controller.watched_kinds import crds_to_track
+from reporter.evaluation.evaluation import Evaluation
 from reporter.kinds.apps import DEPLOYMENTS
 from reporter.kinds.core import NAMESPACES
 from reporter.kinds.resource_kind import ResourceKind
@@ -19,15 +19,19 @@ from reporter.kube.dump import CRDS, Dump, collect, uncovered
 from reporter.kube.dump_documents import read_documents
 from reporter.kube.stack_dump import DumpedKind, DumpEnd
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchState
+from reporter.model.times import format_time
 from reporter.probes.deployments import DeploymentsParameters
 from reporter.settings import Settings
 from reporter.settings.errors import ConfigurationError
-from reporter.status.one_shot_cluster import (
+from reporter.snapshot.snapshot import Snapshot
+from reporter.status.observations import (
     Observations,
     describe_only_in,
     describe_undecodable,
     make_store,
 )
+from reporter.status.one_shot import OneShotStatus
+from reporter.status.source import StatusAnswer, Target
 from reporter.store.store import Store
 from reporter.store.watch_states import LOSS_CONFIRMED_AFTER
 
@@ -68,7 +72,7 @@ def observe_dump(
     if end is None and not any(dump.has(kind) for kind in store.kinds):
         raise ConfigurationError(_nothing_to_evaluate(path, dump))
     moment = at or (end.taken_at if end is not None else dump.newest) or now
-    crds = crds_to_track(catalogue, SPECS, settings.sources)
+    crds = crds_to_track(catalogue, settings.sources)
     discovered = end.discovery_of(crds) if end else discovery_of(dump, store.kinds, crds)
     for when in (moment - LOSS_CONFIRMED_AFTER, moment):
         store.record_discovery(discovered, now=when)
@@ -190,3 +194,66 @@ def _system_namespaces(settings: Settings, catalogue: Catalogue) -> frozenset[st
 def _nothing_to_evaluate(path: str, dump: Dump) -> str:
     first = f"; {dump.problems[0].source}: {dump.problems[0].why}" if dump.problems else ""
     return f"{path}: {dump.size} objects, none of a kind that is evaluated{first}; {WRITE_ONE}"
+
+
+# --------------------------------------------------------------------
+# The source of the status.
+
+
+Load = Callable[[DumpEnd | None], tuple[Settings, Catalogue]]
+"""Loads the configuration, with flags of the reporter in a dump that yield to those that are given."""
+
+
+class DumpSource:
+    """Reads a dump. *at*: the moment to evaluate; None is when it was taken."""
+
+    may_lag = False
+
+    def __init__(
+        self,
+        path: str,
+        load: Load,
+        *,
+        now: Callable[[], datetime],
+        at: datetime | None = None,
+    ) -> None:
+        self.description = f"the dump {path}"
+        self._path, self._load = path, load
+        self._now, self._at = now, at
+
+    async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
+        """
+        Read and evaluate the dump anew; *after* is of no account, as a dump does not change.
+
+        The first note of the answer names the moment of the evaluation. Raises ConfigurationError for a
+        dump that cannot be read, or holds no object that matters.
+        """
+        observations, status = self._observe(target)
+        return status.answer(observations, target)
+
+    async def evaluate(self, target: Target) -> tuple[Evaluation, Sequence[str]]:
+        """Read the dump as *ask* does, and return its evaluation and the notes."""
+        observations, status = self._observe(target)
+        return status.evaluate(observations), observations.notes
+
+    def _observe(self, target: Target) -> tuple[Observations, OneShotStatus]:
+        now = self._now()
+        dump = read_dump(self._path, now=now)
+        settings, catalogue = self._load(dump.end)
+        observations = observe_dump(dump, self._path, settings, catalogue, now=now, at=self._at)
+        _refuse_other_namespace(self.description, observations.snapshot, target)
+        as_of = f"evaluated as of {format_time(observations.at)}"
+        observations = replace(observations, notes=(as_of, *observations.notes))
+        return observations, OneShotStatus(settings, catalogue)
+
+    async def close(self) -> None:
+        """Do nothing: a dump is opened and closed by each question."""
+
+
+def _refuse_other_namespace(dump: str, snapshot: Snapshot, target: Target) -> None:
+    """Raise ConfigurationError if a dump was taken with the rights of another namespace alone."""
+    only = frozenset(snapshot.only_in.values())
+    if only and target.namespace and target.namespace not in only:
+        raise ConfigurationError(
+            f"{dump} has the namespace {', '.join(sorted(only))} alone, and says nothing about {target}"
+        )

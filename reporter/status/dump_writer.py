@@ -12,8 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import Catalogue
-from reporter.controller.permissions import crds_to_track, kinds_to_watch
-from reporter.evaluation.registry import SPECS
+from reporter.controller.watched_kinds import crds_to_track, kinds_to_watch
 from reporter.kinds.core import NAMESPACES
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.client import RestClient
@@ -43,7 +42,7 @@ def kinds_to_dump(catalogue: Catalogue) -> tuple[ResourceKind, ...]:
     One that is read for one reason without limits is not read with limits for another one.
     """
     by_limits: defaultdict[str, dict[tuple[str, str, str], ResourceKind]] = defaultdict(dict)
-    for kind in kinds_to_watch(catalogue, SPECS, frozenset(DetailSource)):
+    for kind in kinds_to_watch(catalogue, frozenset(DetailSource)):
         by_limits[kind.group_resource].setdefault(limits_of(kind), kind)
     return tuple(
         kind
@@ -86,7 +85,7 @@ class DumpWriter:
         Raises KubeError if discovery fails, or if no kind at all could be read.
         """
         kinds = kinds_to_dump(catalogue)
-        crds = crds_to_track(catalogue, SPECS, frozenset(DetailSource))
+        crds = crds_to_track(catalogue, frozenset(DetailSource))
         _, found = await discover_twice(self._api, crds)
         dumped, first_error = [], None
         for number, kind in enumerate(kinds, 1):

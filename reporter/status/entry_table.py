@@ -1,6 +1,6 @@
 """Render the entry of a reason in the catalogue, and the chain from a symptom to its root."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from itertools import pairwise
 from textwrap import wrap
@@ -21,18 +21,10 @@ NEEDS_CRD = "Its probe needs the missing CRD."
 
 
 class EntryText:
-    """The texts about reasons of one catalogue. *meanings*: by reason; *runbooks*: the steps."""
+    """The texts about reasons of one catalogue."""
 
-    def __init__(
-        self,
-        catalogue: Catalogue,
-        meanings: Mapping[str, str],
-        runbooks: Mapping[str, Sequence[str]],
-        *,
-        grace: timedelta,
-    ) -> None:
-        self._catalogue, self._meanings, self._runbooks = catalogue, meanings, runbooks
-        self._grace = grace
+    def __init__(self, catalogue: Catalogue, *, grace: timedelta) -> None:
+        self._catalogue, self._grace = catalogue, grace
 
     def render(self, reason: Reason) -> Iterator[str]:
         """
@@ -46,7 +38,7 @@ class EntryText:
         yield field("Layer", f"{entry.layer}: about {self._subject(entry)}")
         yield field("Type", entry.type)
         if entry.is_ready_reason:
-            yield from self._paragraph("Meaning", self._meanings.get(reason, ""))
+            yield from self._paragraph("Meaning", entry.meaning)
             return
         yield field(
             "Rank", "none: announced on its own" if entry.rank is None else str(entry.rank)
@@ -54,9 +46,9 @@ class EntryText:
         yield field("Owner", f"{entry.owner}: must act")
         yield field("Enabled", "yes" if entry.enabled else "no: an overlay switches it on")
         yield field("Holds", self._holds(entry))
-        yield from self._paragraph("Meaning", self._meanings.get(reason, ""))
+        yield from self._paragraph("Meaning", entry.meaning)
         yield from self._list("Remedies", self._remedies(entry))
-        yield from self._list("What to do", self._steps(reason))
+        yield from self._list("What to do", self._steps(entry))
         yield from self._list("Suppresses", self._targets(reason))
         yield from self._list("Suppressed by", self._sources(reason))
 
@@ -76,8 +68,8 @@ class EntryText:
             codes = (code for code, each in entry.remedies.items() if each == text)
             yield f"{', '.join(codes)}: {text}"
 
-    def _steps(self, reason: Reason) -> Iterator[str]:
-        steps = enumerate(self._runbooks.get(reason, ()), start=1)
+    def _steps(self, entry: CatalogueEntry) -> Iterator[str]:
+        steps = enumerate(entry.runbook, start=1)
         yield from (f"{number}. {step}" for number, step in steps)
 
     def _targets(self, reason: Reason) -> Iterator[str]:
@@ -124,7 +116,8 @@ class EntryText:
         """
         Yield the meaning of a reason under its heading, wrapped; nothing for a reason without a text.
         """
-        yield from self._paragraph("Meaning", self._meanings.get(reason, ""))
+        entry = self._catalogue.entries.get(Reason(reason))
+        yield from self._paragraph("Meaning", entry.meaning if entry is not None else "")
 
     def _paragraph(self, label: str, text: str) -> Iterator[str]:
         if text:

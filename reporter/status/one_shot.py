@@ -1,7 +1,7 @@
-"""The status of a cluster that this process reads itself, or of a dump."""
+"""The status of a cluster of which this process has the observations, and why there may be none."""
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
 
 import msgspec
 from msgspec.structs import replace
@@ -9,32 +9,19 @@ from msgspec.structs import replace
 from reporter.catalogue.entries import Catalogue
 from reporter.evaluation.evaluation import Evaluation
 from reporter.evaluation.registry import SPECS
-from reporter.kube.client import RestClient
 from reporter.kube.errors import KubeError, Throttled, Unreachable
-from reporter.kube.stack_dump import DumpEnd
 from reporter.model.enums import Layer
-from reporter.model.silences import SilenceFile
 from reporter.model.states import Mode
 from reporter.model.status_document import NotJudged, StatusDocument
 from reporter.model.subjects import Subject
 from reporter.model.suggest import find_similar
-from reporter.model.times import format_time
-from reporter.process.clock import Clock
 from reporter.rollup.document import StatusView
 from reporter.rollup.fold import fold
 from reporter.rollup.records import RollUp
 from reporter.rollup.rules import RollUpInput, RollUpRules
 from reporter.settings import Settings
-from reporter.settings.errors import ConfigurationError
-from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import ALL_LAYERS
-from reporter.status.one_shot_cluster import (
-    Observations,
-    Progress,
-    make_evaluator,
-    read_cluster,
-    read_reported,
-)
+from reporter.status.observations import Observations, make_evaluator
 from reporter.status.source import StatusAnswer, StatusQueryFailed, Target
 
 
@@ -43,6 +30,15 @@ ALL_SUBJECTS = frozenset({Subject(Layer.MODELHARNESS), Subject(Layer.MODELDEPLOY
 """Placeholders for subjects that may have come or gone since the last reading."""
 
 NEEDS_PAGES = "only a reporter reads metrics pages"
+
+
+@runtime_checkable
+class EvaluatingSource(Protocol):
+    """A source that evaluates in this process, once at each question."""
+
+    async def evaluate(self, target: Target) -> tuple[Evaluation, Sequence[str]]:
+        """Read what there is, and return its evaluation and the notes. Raises what *ask* raises."""
+        ...
 
 
 class OneShotStatus:
@@ -148,121 +144,3 @@ def cannot_read(why: str, *, refused: bool) -> StatusQueryFailed:
     return StatusQueryFailed(
         f"the cluster cannot be read: {why}{what_to_do}", may_pass=not refused
     )
-
-
-class ClusterSource:
-    """Reads the whole cluster at each question, and writes nothing. It waits for no change."""
-
-    may_lag = False
-
-    def __init__(
-        self,
-        api: RestClient,
-        settings: Settings,
-        catalogue: Catalogue,
-        clock: Clock,
-        *,
-        on_progress: Progress = lambda _, __: None,
-        silence_file: SilenceFile | None = None,
-    ) -> None:
-        self.description = "the cluster, read by this program"
-        self._api, self._settings, self._catalogue, self._clock = api, settings, catalogue, clock
-        self._on_progress, self._silence_file = on_progress, silence_file
-        self._status = OneShotStatus(settings, catalogue)
-
-    async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
-        """
-        Read the whole cluster, and evaluate it at once, whether or not *after* is given.
-
-        Raises StatusQueryFailed if nothing at all can be read; kinds that cannot be read are notes of the
-        answer.
-        """
-        observations = await self._observe(target)
-        if observations.snapshot.only_in:
-            reported = await read_reported(self._api, target.namespace, now=observations.at)
-            observations = replace(observations, notes=(*observations.notes, *reported))
-        return self._status.answer(observations, target)
-
-    async def evaluate(self, target: Target) -> tuple[Evaluation, Sequence[str]]:
-        """Read the cluster as *ask* does, and return its evaluation and the notes. Raises StatusQueryFailed."""
-        observations = await self._observe(target)
-        return self._status.evaluate(observations), observations.notes
-
-    async def _observe(self, target: Target) -> Observations:
-        try:
-            return await read_cluster(
-                self._api,
-                self._settings,
-                self._catalogue,
-                self._clock,
-                on_progress=self._on_progress,
-                namespace=target.namespace,
-                silence_file=self._silence_file,
-            )
-        except KubeError as err:
-            raise cannot_read_after(err) from err
-
-    async def close(self) -> None:
-        """Close the connections to the API server."""
-        await self._api.close()
-
-
-Load = Callable[[DumpEnd | None], tuple[Settings, Catalogue]]
-"""Loads the configuration, with flags of the reporter in a dump that yield to those that are given."""
-
-
-class DumpSource:
-    """Reads a dump. *at*: the moment to evaluate; None is when it was taken."""
-
-    may_lag = False
-
-    def __init__(
-        self,
-        path: str,
-        load: Load,
-        *,
-        now: Callable[[], datetime],
-        at: datetime | None = None,
-    ) -> None:
-        self.description = f"the dump {path}"
-        self._path, self._load = path, load
-        self._now, self._at = now, at
-
-    async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
-        """
-        Read and evaluate the dump anew; *after* is of no account, as a dump does not change.
-
-        The first note of the answer names the moment of the evaluation. Raises ConfigurationError for a
-        dump that cannot be read, or holds no object that matters.
-        """
-        observations, status = self._observe(target)
-        return status.answer(observations, target)
-
-    async def evaluate(self, target: Target) -> tuple[Evaluation, Sequence[str]]:
-        """Read the dump as *ask* does, and return its evaluation and the notes."""
-        observations, status = self._observe(target)
-        return status.evaluate(observations), observations.notes
-
-    def _observe(self, target: Target) -> tuple[Observations, OneShotStatus]:
-        from reporter.status.dump import observe_dump, read_dump  # noqa: PLC0415
-
-        now = self._now()
-        dump = read_dump(self._path, now=now)
-        settings, catalogue = self._load(dump.end)
-        observations = observe_dump(dump, self._path, settings, catalogue, now=now, at=self._at)
-        _refuse_other_namespace(self.description, observations.snapshot, target)
-        as_of = f"evaluated as of {format_time(observations.at)}"
-        observations = replace(observations, notes=(as_of, *observations.notes))
-        return observations, OneShotStatus(settings, catalogue)
-
-    async def close(self) -> None:
-        """Do nothing: a dump is opened and closed by each question."""
-
-
-def _refuse_other_namespace(dump: str, snapshot: Snapshot, target: Target) -> None:
-    """Raise ConfigurationError if a dump was taken with the rights of another namespace alone."""
-    only = frozenset(snapshot.only_in.values())
-    if only and target.namespace and target.namespace not in only:
-        raise ConfigurationError(
-            f"{dump} has the namespace {', '.join(sorted(only))} alone, and says nothing about {target}"
-        )

@@ -4,17 +4,11 @@ import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import Catalogue
-from reporter.catalogue.silence_file import read_silence_file
-from reporter.controller import scrape_config
-from reporter.controller.evaluation_settings import make_evaluation_settings
-from reporter.controller.permissions import crds_to_track, kinds_to_watch
-from reporter.evaluation.pipeline import Evaluator
-from reporter.evaluation.probe_fault_log import ProbeFaultLog
-from reporter.evaluation.registry import PROBES, SPECS
+from reporter.controller.watched_kinds import crds_to_track
+from reporter.evaluation.evaluation import Evaluation
 from reporter.kinds.core import NAMESPACES
 from reporter.kinds.objects import json_field, json_items
 from reporter.kinds.productionstack import PRODUCTION_STACK_STATUSES, ProductionStackStatus
@@ -22,79 +16,27 @@ from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.client import RestClient
 from reporter.kube.discovery import discover
 from reporter.kube.errors import KubeError, NotFound, Refused, Unserved
-from reporter.kube.event_warnings import list_warnings
+from reporter.kube.events import list_warnings
 from reporter.kube.lister import ListResult, get_one, list_all
 from reporter.kube.watch_context import WatchTiming
-from reporter.kube.watch_events import UndecodableObject
 from reporter.kube.watch_health import describe_error
 from reporter.model.object_status import AVAILABLE
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching, WatchState
-from reporter.model.sanitize import abbreviate_list
 from reporter.model.silences import SilenceFile
 from reporter.model.times import parse_zoned_time
 from reporter.process.clock import Clock
 from reporter.rollup.desired import EXPIRATION_TIME
 from reporter.settings import Settings
-from reporter.snapshot.snapshot import Snapshot
-from reporter.store.samples import SampleStore
+from reporter.status.observations import (
+    Observations,
+    describe_only_in,
+    describe_undecodable,
+    make_store,
+)
+from reporter.status.one_shot import OneShotStatus, cannot_read_after
+from reporter.status.source import StatusAnswer, Target
 from reporter.store.store import Store
 from reporter.store.watch_states import LOSS_CONFIRMED_AFTER
-
-
-# --------------------------------------------------------------------
-# The observations of one moment, and their evaluation.
-
-
-class Observations(Struct, frozen=True):
-    """A cluster at one moment. *notes*: what was not read and why, for the user."""
-
-    snapshot: Snapshot
-    at: datetime
-    notes: tuple[str, ...] = ()
-
-
-def make_store(settings: Settings, catalogue: Catalogue) -> Store:
-    """Make an empty store for what the evaluated reasons read."""
-    store = Store(
-        kinds_to_watch(catalogue, SPECS, settings.sources),
-        crds_to_track(catalogue, SPECS, settings.sources),
-        SampleStore(scrape_config.find_scrapes(catalogue, SPECS, settings.flag_texts)),
-        subjects=catalogue.subject_definitions,
-    )
-    if settings.silence_file is not None:
-        store.record_silence_file(read_silence_file(settings.silence_file))
-    return store
-
-
-def describe_undecodable(
-    kind: ResourceKind, undecodable: Iterable[UndecodableObject]
-) -> list[str]:
-    """Describe the objects of a list that could not be decoded, for *notes*."""
-    return [
-        f"{kind.group_resource} {'/'.join(filter(None, each.name))} cannot be decoded: {each.why}"
-        for each in undecodable
-    ]
-
-
-MAX_NAMED = 4
-"""The kinds that a note names, of those that were not seen."""
-
-
-def describe_only_in(namespace: str, unseen: Iterable[str] = ()) -> str:
-    """Describe a reading with the rights of one namespace, for *notes*; *unseen*: kinds not seen at all."""
-    names = abbreviate_list([name.partition(".")[0] for name in unseen], MAX_NAMED)
-    return f"only namespace {namespace} may be read" + (f"; not seen: {names}" if names else "")
-
-
-def make_evaluator(settings: Settings, catalogue: Catalogue) -> Evaluator:
-    """Return an evaluator of the built-in probes, which logs their faults instead of raising them."""
-    return Evaluator(
-        catalogue,
-        PROBES,
-        settings.flag_texts,
-        make_evaluation_settings(settings, reads_once=True),
-        ProbeFaultLog().log,
-    )
 
 
 # --------------------------------------------------------------------
@@ -163,7 +105,7 @@ async def read_cluster(  # noqa: PLR0913
     if silence_file is not None and settings.silence_file is None:
         store.record_silence_file(silence_file)
     reading = _Reading(api, store, on_progress, namespace)
-    crds = crds_to_track(catalogue, SPECS, settings.sources)
+    crds = crds_to_track(catalogue, settings.sources)
     found = await confirm_discovery(api, reading.store, crds, clock)
     await reading.list_all(found)
     only_in = dict.fromkeys(reading.limited, namespace)
@@ -327,3 +269,64 @@ def _describe_reported(found: ProductionStackStatus, *, now: datetime) -> str:
     words = {"True": "available", "False": "not available"}.get(value, "availability unknown")
     because = f" ({message})" if isinstance(message, str) and message else ""
     return f"{words}{because}, evaluated at {at}"
+
+
+# --------------------------------------------------------------------
+# The source of the status.
+
+
+class ClusterSource:
+    """Reads the whole cluster at each question, and writes nothing. It waits for no change."""
+
+    may_lag = False
+
+    def __init__(
+        self,
+        api: RestClient,
+        settings: Settings,
+        catalogue: Catalogue,
+        clock: Clock,
+        *,
+        on_progress: Progress = lambda _, __: None,
+        silence_file: SilenceFile | None = None,
+    ) -> None:
+        self.description = "the cluster, read by this program"
+        self._api, self._settings, self._catalogue, self._clock = api, settings, catalogue, clock
+        self._on_progress, self._silence_file = on_progress, silence_file
+        self._status = OneShotStatus(settings, catalogue)
+
+    async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
+        """
+        Read the whole cluster, and evaluate it at once, whether or not *after* is given.
+
+        Raises StatusQueryFailed if nothing at all can be read; kinds that cannot be read are notes of the
+        answer.
+        """
+        observations = await self._observe(target)
+        if observations.snapshot.only_in:
+            reported = await read_reported(self._api, target.namespace, now=observations.at)
+            observations = replace(observations, notes=(*observations.notes, *reported))
+        return self._status.answer(observations, target)
+
+    async def evaluate(self, target: Target) -> tuple[Evaluation, Sequence[str]]:
+        """Read the cluster as *ask* does, and return its evaluation and the notes. Raises StatusQueryFailed."""
+        observations = await self._observe(target)
+        return self._status.evaluate(observations), observations.notes
+
+    async def _observe(self, target: Target) -> Observations:
+        try:
+            return await read_cluster(
+                self._api,
+                self._settings,
+                self._catalogue,
+                self._clock,
+                on_progress=self._on_progress,
+                namespace=target.namespace,
+                silence_file=self._silence_file,
+            )
+        except KubeError as err:
+            raise cannot_read_after(err) from err
+
+    async def close(self) -> None:
+        """Close the connections to the API server."""
+        await self._api.close()

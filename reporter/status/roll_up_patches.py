@@ -8,7 +8,6 @@ from typing import NamedTuple, Protocol, TypeAlias
 from reporter.kinds.objects import NamespacedName
 from reporter.kinds.productionstack import ProductionStackStatus, StatusScope
 from reporter.model.subjects import Subject
-from reporter.rollup.answers import AnswerRules
 from reporter.rollup.desired import (
     DesiredStatus,
     Json,
@@ -57,12 +56,12 @@ class RollUpPatches:
         self,
         objects: WrittenObjectStore[ProductionStackStatus],
         rollups: RollUpSource,
-        rules: AnswerRules,
+        release_namespace: str,
         *,
         resync: timedelta,
     ) -> None:
-        self._objects, self._rollups, self._rules = objects, rollups, rules
-        self._resync = resync
+        self._objects, self._rollups = objects, rollups
+        self._release_namespace, self._resync = release_namespace, resync
         self._kept: dict[NamespacedName, _Kept] = {}
         self._written = WrittenStatuses()
 
@@ -132,8 +131,7 @@ class RollUpPatches:
         ):
             return kept.desired
         memory = kept.desired.memory if kept is not None else None
-        rules = self._rules._replace(rollup=view.rules)
-        desired = make_desired(found, view, rules, memory, now=now)
+        desired = make_desired(found, view, self._release_namespace, memory, now=now)
         self._kept[name] = _Kept(found, revision, desired)
         return desired
 

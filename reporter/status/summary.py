@@ -65,7 +65,7 @@ def summarize(answer: StatusAnswer, target: Target) -> Summary:
         subject.state,
         _worst([subject.state, *map(answering_state, sets)]),
         available=subject.available,
-        not_available=_first_cause(sets),
+        not_available=find_first_cause(sets),
         counts=None if is_named else namespace.available_counts,
         answered_seconds=sets[0].answered_seconds if is_named else None,
         replicas=subject.replicas,
@@ -90,7 +90,7 @@ def answering_state(each: status_document.InferenceSetStatus) -> State:
     return State.IN_PROGRESS if cause.held else State.FAILED
 
 
-def _first_cause(
+def find_first_cause(
     sets: Sequence[status_document.InferenceSetStatus],
 ) -> status_document.NotAvailable | None:
     """Return why the first InferenceSet is not available: one that is not before one that may not be."""

@@ -22,6 +22,7 @@ from reporter.model.status_document import (
 )
 from reporter.model.times import format_time
 from reporter.process.log_format import one_line
+from reporter.status.summary import find_first_cause
 
 
 # --------------------------------------------------------------------
@@ -166,8 +167,16 @@ def _blocking(subject: RowSubject) -> Blocking | None:
 
 
 def _hindrance(subject: RowSubject) -> NotAvailable | None:
-    """Return why a subject that nothing blocks is not available, if nobody wants it so."""
-    cause = subject.not_available if isinstance(subject, InferenceSetStatus) else None
+    """
+    Return why a subject that nothing blocks is not available, if nobody wants it so.
+
+    Of a namespace, why its first InferenceSet is not.
+    """
+    cause = None
+    if isinstance(subject, InferenceSetStatus):
+        cause = subject.not_available
+    if isinstance(subject, NamespaceStatus):
+        cause = find_first_cause(subject.inference_sets)
     return None if cause is None or cause.is_intended else cause
 
 

@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from reporter.kube.connections import user_agent
-from reporter.kube.error_mapping import TRANSPORT_ERRORS
 from reporter.kube.open_sockets import OpenSockets
 from reporter.kube.plain_text import clean
 from reporter.kube.response_body import BodyTooLargeError, read_body
 from reporter.kube.tls import verifying_context
+from reporter.kube.transport_errors import TRANSPORT_ERRORS
 from reporter.settings.errors import ConfigurationError
 from reporter.status.reporter_source import MAX_BYTES, PATH, Fetched
 from reporter.status.source import StatusQueryFailed

@@ -21,11 +21,10 @@ from reporter.announcing.involved import involved_namespace
 from reporter.catalogue.entries import Catalogue
 from reporter.controller.controller import Controller
 from reporter.controller.inputs import Inputs
-from reporter.controller.permissions import crds_to_track, kinds_to_watch
 from reporter.controller.roll_up_cache import RollUpCache
 from reporter.controller.second_look import SecondLook
 from reporter.controller.unread import UnreadKinds
-from reporter.evaluation.registry import SPECS
+from reporter.controller.watched_kinds import crds_to_track, kinds_to_watch
 from reporter.kinds.core import NAMESPACES
 from reporter.kinds.resource_kind import CORE_SCOPES, ResourceKind
 from reporter.kube.client import RestClient
@@ -44,13 +43,8 @@ from reporter.rollup.rules import RollUpRules
 from reporter.server.status_v1 import MAX_WAIT_SECONDS, StatusRequest, revision_of
 from reporter.settings import Settings
 from reporter.status import one_shot
-from reporter.status.one_shot_cluster import (
-    Progress,
-    confirm_discovery,
-    describe_only_in,
-    make_evaluator,
-    read_reported,
-)
+from reporter.status.observations import describe_only_in, make_evaluator
+from reporter.status.one_shot_cluster import Progress, confirm_discovery, read_reported
 from reporter.status.source import StatusAnswer, Target
 
 
@@ -121,8 +115,8 @@ class WatchingSource:
         """
         Return what is to be watched. Resources that are missing are known to be so at the first pass.
         """
-        crds = crds_to_track(self._catalogue, SPECS, self._settings.sources)
-        kinds = kinds_to_watch(self._catalogue, SPECS, self._settings.sources)
+        crds = crds_to_track(self._catalogue, self._settings.sources)
+        kinds = kinds_to_watch(self._catalogue, self._settings.sources)
         try:
             only_in = await find_limited(self._api, kinds, crds, namespace) if namespace else {}
             watched = _Watched(
@@ -156,7 +150,7 @@ class _Watched:
             settings, catalogue, api, clock, count_scrape=lambda _: None, only_in=only_in
         )
         self.store = self._inputs.store
-        self._unread = UnreadKinds(self.store, catalogue, SPECS, settings.sources)
+        self._unread = UnreadKinds(self.store, catalogue, settings.sources)
         evaluator = make_evaluator(settings, catalogue)
         announcements = Announcements(
             catalogue,

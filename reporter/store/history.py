@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
-from reporter.kinds import gateway_api, objects
+from reporter.kinds import gateway_api, kaito, objects
 from reporter.kinds.apps import DEPLOYMENTS, Deployment
 from reporter.kinds.core import PODS, Pod
-from reporter.kinds.kaito import INFERENCE_SETS, WORKSPACES, InferenceSet, Workspace
 from reporter.kinds.karpenter import NodeClaim
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import Layer
@@ -68,7 +67,7 @@ class DeletedParts:
             for name in _models_of(kind, new):
                 for ref in _refs(kind, new):
                     self._put(name, ref, is_deleted=False)
-        elif old is not None and isinstance(new, InferenceSet):
+        elif old is not None and isinstance(new, kaito.InferenceSet):
             meta = new.metadata
             if old.metadata.uid != meta.uid:
                 self.kept.pop(objects.inference_set_key(meta.namespace, meta.name))
@@ -83,7 +82,7 @@ class DeletedParts:
                 if not is_set_absent(name):
                     for ref in _refs(kind, old):
                         self._put(name, ref, is_deleted=True)
-        elif isinstance(old, InferenceSet):
+        elif isinstance(old, kaito.InferenceSet):
             self.kept.pop(objects.inference_set_key(old.metadata.namespace, old.metadata.name))
 
     def record_before(
@@ -168,7 +167,7 @@ class ProvisioningErrors:
         """
         Follow the errors of a Workspace, or of a NodeClaim's Workspace; *old* is None for a new object.
         """
-        if isinstance(new, Workspace):
+        if isinstance(new, kaito.Workspace):
             self._track(old, new)
         elif isinstance(new, NodeClaim):
             self._record_claim(new)
@@ -180,7 +179,7 @@ class ProvisioningErrors:
         """
         Forget the error of a deleted Workspace, and of a claim whose Workspace does not exist.
         """
-        if isinstance(old, Workspace):
+        if isinstance(old, kaito.Workspace):
             self._forget((old.metadata.namespace, old.metadata.name))
         elif isinstance(old, NodeClaim) and is_workspace_absent(old.workspace):
             self._forget(old.workspace)
@@ -192,17 +191,17 @@ class ProvisioningErrors:
         if self.kept.get(workspace) is None:
             self.kept[workspace] = error
 
-    def _track(self, old: objects.ApiObject | None, new: Workspace) -> None:
+    def _track(self, old: objects.ApiObject | None, new: kaito.Workspace) -> None:
         """
         Update the error of a Workspace from its versions; one that it states itself is not kept twice.
         """
         name = (new.metadata.namespace, new.metadata.name)
         if is_condition_true(objects.find_condition(new.status.conditions, NODE_CLAIM_READY)):
             self._forget_lost_machines(name)
-        elif isinstance(old, Workspace) and has_lost_machine(old, new):
-            self._count_lost_machine(name, Workspace)
+        elif isinstance(old, kaito.Workspace) and has_lost_machine(old, new):
+            self._count_lost_machine(name, kaito.Workspace)
         kept = self.kept.get(name)
-        before = kept or (find_workspace_error(old) if isinstance(old, Workspace) else None)
+        before = kept or (find_workspace_error(old) if isinstance(old, kaito.Workspace) else None)
         is_open = before is not None and not _is_older(before, new) and is_error_open(new, before)
         after = before if is_open else None
         if after is None:
@@ -242,7 +241,7 @@ class ProvisioningErrors:
             self.kept[workspace] = LOSS_OF_MACHINES
 
     def _forget_lost_machines(self, workspace: objects.NamespacedName) -> None:
-        for teller in (NodeClaim, Workspace):
+        for teller in (NodeClaim, kaito.Workspace):
             self._lost_machines.pop((workspace, teller), None)
         error = self.kept.get(workspace)
         if error is not None and is_loss_of_machines(error):
@@ -254,7 +253,7 @@ class ProvisioningErrors:
         self.kept.pop(workspace)
 
 
-def _is_older(error: objects.Condition, workspace: Workspace) -> bool:
+def _is_older(error: objects.Condition, workspace: kaito.Workspace) -> bool:
     """
     Return whether an error is from before the Workspace: about an earlier one of the same name.
     """
@@ -360,7 +359,7 @@ class ObjectHistory:
         """
         if kind is PODS:
             self.pod_failures, self.pod_restarts = PodFailures(), PodRestarts()
-        elif kind is WORKSPACES:
+        elif kind is kaito.WORKSPACES:
             self.provisioning_errors = ProvisioningErrors()
         else:
             self.deleted_parts.forget_kind(kind)
@@ -376,11 +375,11 @@ class ObjectHistory:
         living = {
             subject: refs
             for subject, refs in seen.existed_of.items()
-            if not is_absent(INFERENCE_SETS, (subject.namespace, subject.name))
+            if not is_absent(kaito.INFERENCE_SETS, (subject.namespace, subject.name))
         }
         self.deleted_parts.record_before(living, missing)
         for name, error in seen.errors.items():
-            if not is_absent(WORKSPACES, name):
+            if not is_absent(kaito.WORKSPACES, name):
                 self.provisioning_errors.record_before(name, error)
 
     def on_upsert(self, old: objects.ApiObject | None, new: objects.ApiObject) -> None:
@@ -403,5 +402,5 @@ class ObjectHistory:
         """
         self.pod_failures.on_delete(old)
         self.pod_restarts.on_delete(old)
-        self.provisioning_errors.on_delete(old, lambda name: is_absent(WORKSPACES, name))
-        self.deleted_parts.on_delete(old, lambda name: is_absent(INFERENCE_SETS, name))
+        self.provisioning_errors.on_delete(old, lambda name: is_absent(kaito.WORKSPACES, name))
+        self.deleted_parts.on_delete(old, lambda name: is_absent(kaito.INFERENCE_SETS, name))

@@ -5,13 +5,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from reporter.kinds.core import Pod
-from reporter.scrape.samples import (
-    ContainerRun,
-    FailedScrape,
-    ScrapedMetrics,
-    ScrapeHistory,
-    add_scrape_failure,
-)
+from reporter.scrape import samples
 from reporter.scrape.scrapes import KeptHistory, Scrape
 from reporter.snapshot.cow_map import CowMap, FrozenMap
 
@@ -41,7 +35,7 @@ class SampleStore:
         self._scrapes = scrapes
 
     def record_scrape(
-        self, pod: Pod, history_name: str, scrape: ScrapedMetrics, *, now: Pod | None
+        self, pod: Pod, history_name: str, scrape: samples.ScrapedMetrics, *, now: Pod | None
     ) -> bool:
         """
         Add a scrape and return whether a fingerprint of the history changed.
@@ -55,7 +49,7 @@ class SampleStore:
         return self._set_history(pod, history_name, history)
 
     def record_scrape_failure(
-        self, pod: Pod, history_name: str, failure: FailedScrape, *, now: Pod | None
+        self, pod: Pod, history_name: str, failure: samples.FailedScrape, *, now: Pod | None
     ) -> bool:
         """
         Add a failed attempt and return whether a fingerprint of the history changed.
@@ -64,7 +58,7 @@ class SampleStore:
         """
         if not self._is_current(pod, history_name, now):
             return False
-        history = add_scrape_failure(
+        history = samples.add_scrape_failure(
             self._history_of(pod, history_name), failure, last_read_at=self._last_read_at
         )
         return self._set_history(pod, history_name, history)
@@ -75,7 +69,7 @@ class SampleStore:
             now is not None
             and history_name in self._scrapes
             and self.is_selected(now, history_name)
-            and ContainerRun.of_pod(pod).is_of(now)
+            and samples.ContainerRun.of_pod(pod).is_of(now)
         )
 
     def is_selected(self, pod: Pod, history_name: str) -> bool:
@@ -100,11 +94,15 @@ class SampleStore:
         """Return an immutable view of all histories; the same one until the next write."""
         return self._histories.freeze()
 
-    def _history_of(self, pod: Pod, history_name: str) -> ScrapeHistory:
+    def _history_of(self, pod: Pod, history_name: str) -> samples.ScrapeHistory:
         found = self._histories.get(_history_key(pod, history_name))
-        return found.history if found is not None else ScrapeHistory(ContainerRun.of_pod(pod))
+        return (
+            found.history
+            if found is not None
+            else samples.ScrapeHistory(samples.ContainerRun.of_pod(pod))
+        )
 
-    def _set_history(self, pod: Pod, history_name: str, history: ScrapeHistory) -> bool:
+    def _set_history(self, pod: Pod, history_name: str, history: samples.ScrapeHistory) -> bool:
         key = _history_key(pod, history_name)
         fingerprints = {each: each(history) for each in self._scrapes[history_name].fingerprints}
         before = self._histories.get(key)

@@ -24,7 +24,6 @@ from reporter.snapshot.seen_before import SeenBefore
 from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import ALL_LAYERS
 from reporter.store.history import ObjectHistory
-from reporter.store.predecessor import record_current_before, record_deleted_before
 from reporter.store.samples import SampleStore
 from reporter.store.table import (
     NO_STUBS,
@@ -33,6 +32,8 @@ from reporter.store.table import (
     collect_deleted_uids,
     find_object,
     prepare_tables,
+    record_current_before,
+    record_deleted_before,
 )
 from reporter.store.watch_states import CRDPresences, WatchStates
 

@@ -148,13 +148,11 @@ class WatchStates:
 
     def record_discovery(self, result: DiscoveryResult) -> bool:
         """Compare losses with a discovery and return whether that changes anything."""
-        before, self._contradicted = (
-            self._contradicted,
-            frozenset(
-                kind
-                for kind, state in self._states.items()
-                if isinstance(state, NotServed) and kind.group_resource in result.served_versions
-            ),
+        before = self._contradicted
+        self._contradicted = frozenset(
+            kind
+            for kind, state in self._states.items()
+            if isinstance(state, NotServed) and kind.group_resource in result.served_versions
         )
         return before != self._contradicted
 

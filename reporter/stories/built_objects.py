@@ -66,10 +66,17 @@ def whole_content(
     return whole
 
 
+UNREAD_FIELDS: Mapping[type[objects.ApiObject], Mapping[str, Any]] = {
+    core.Namespace: {"status": {"phase": "Active"}},
+    Workspace: {"resource": {"instanceType": "", "preferredNodes": []}},
+}
+"""Fields that every such object has, and that no reason of the program reads."""
+
+
 def as_content(built: objects.ApiObject) -> dict[str, Any]:
     """Return the content of an object that was built: without the fields that it does not have."""
     content: dict[str, Any] = _without_nulls(msgspec.to_builtins(built))
-    return content
+    return {**UNREAD_FIELDS.get(type(built), {}), **content}
 
 
 def _without_nulls(value: Any) -> Any:
@@ -244,14 +251,6 @@ def build_deployment(
             conditions=tuple(build_condition(*each) for each in conditions),
         ),
     )
-
-
-# --------------------------------------------------------------------
-# Build the objects of a model from the short notation of a story.
-
-
-# --------------------------------------------------------------------
-# Workspaces and model pods of a story, built from its short notation.
 
 
 # --------------------------------------------------------------------

@@ -8,7 +8,7 @@ from reporter.catalogue.loader import default_folder
 from reporter.catalogue.overlay import find_packs
 from reporter.catalogue.problems import CatalogueError, Problem, suggest_name
 from reporter.catalogue.yaml_nodes import Fields, to_plain
-from reporter.controller.permissions import kinds_to_watch
+from reporter.controller.watched_kinds import kinds_to_watch
 from reporter.evaluation.registry import SPECS
 from reporter.model.enums import DetailSource
 from reporter.settings.parsers import choice_set_parser
@@ -107,7 +107,7 @@ def _names(content: Mapping[str, Any], catalogue: Catalogue, *, has_flags: bool)
     if has_flags:
         flags = story_settings(content).flag_texts
         sources = choice_set_parser(DetailSource)(flags["sources"])
-    kinds = kinds_to_watch(catalogue, SPECS, sources)
+    kinds = kinds_to_watch(catalogue, sources)
     return _Names(catalogue.entries, [kind.resource for kind in kinds])
 
 
@@ -121,7 +121,7 @@ def _names_with(overlay: Mapping[str, Any], catalogue: Catalogue) -> _Names:
         if entry.probe
         for kind in SPECS[entry.probe].bound(entry.parameters).watched_kinds(ALL_SOURCES)
     }
-    kinds |= {kind.resource for kind in kinds_to_watch(catalogue, SPECS, ALL_SOURCES)}
+    kinds |= {kind.resource for kind in kinds_to_watch(catalogue, ALL_SOURCES)}
     return _Names(
         {*catalogue.entries, *_named(overlay, "add", "reason")},
         sorted({*kinds, *_named(overlay, "kinds", "resource")}),

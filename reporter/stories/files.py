@@ -39,10 +39,8 @@ class StoryFile(Struct, frozen=True):
         """
         Return the line of an error: that of a step, or that of its key for a negative number.
         """
-        steps = self.root.values.get("story")
-        if step < 0 or not isinstance(steps, Items):
-            return self.root.where(error.key)
-        return steps.items[step].place
+        steps = self.root.items_of("story")
+        return steps[step].place if steps and step >= 0 else self.root.where(error.key)
 
 
 def find_files(paths: Iterable[Path], problems: list[Problem]) -> Sequence[Path]:
@@ -103,8 +101,8 @@ def read_readable(
     is_whole = root is not None and read(root, Story, problems) is not None
     if not isinstance(root, Fields):
         return None
-    known = KINDS | {*kinds, *declared_kinds(root.values.get("overlay"))}
-    known |= kinds_of_packs(_packs_of(file, root))
+    declaring = (root.values.get("overlay"), *roots_of_packs(_packs_of(file, root)))
+    known = KINDS.union(kinds, *map(declared_kinds, declaring))
     problems += chain.from_iterable(_check_step(step, known) for step in steps_of(root))
     problems += _check_times(root)
     content = to_plain(root if is_whole else readable_keys(root, Story))
@@ -125,8 +123,7 @@ def _check_times(root: Fields) -> Iterator[Problem]:
             except StoryError as err:
                 yield Problem(times.where(text), f"{key}: {err}")
     last = timedelta(0)
-    steps = root.values.get("story")
-    for step in steps.items if isinstance(steps, Items) else ():
+    for step in root.items_of("story"):
         text = (
             to_plain(step.values["at"]) if isinstance(step, Fields) and "at" in step.values else ""
         )
@@ -144,8 +141,7 @@ def _check_times(root: Fields) -> Iterator[Problem]:
 
 def steps_of(root: Fields) -> Iterator[Fields]:
     """Yield the mapping under given, and each step of the story; skip what is no mapping."""
-    given, steps = root.values.get("given"), root.values.get("story")
-    for each in (given, *(steps.items if isinstance(steps, Items) else ())):
+    for each in (root.values.get("given"), *root.items_of("story")):
         if isinstance(each, Fields):
             yield each
 
@@ -162,11 +158,11 @@ def _packs_of(file: Path, root: YamlNode) -> list[str]:
     return [str(pack)] if is_of_pack else []
 
 
-def kinds_of_packs(names: Sequence[str]) -> frozenset[str]:
-    """Return the kinds that packs declare, as far as these can be read."""
-    packs = find_packs(default_folder(), names, [])
-    roots = (compose(file, []) for pack in packs for file in sorted(pack.folder.glob("*.yaml")))
-    return frozenset(kind for root in roots for kind in declared_kinds(root))
+def roots_of_packs(names: Sequence[str]) -> Iterator[YamlNode]:
+    """Yield the files of packs, as far as these can be read."""
+    for pack in find_packs(default_folder(), names, []):
+        roots = (compose(file, []) for file in sorted(pack.folder.glob("*.yaml")))
+        yield from (root for root in roots if root is not None)
 
 
 def declared_kinds(root: YamlNode | None) -> Iterator[str]:

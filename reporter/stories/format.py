@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 from msgspec import Meta, field
 
 from reporter.catalogue.format import format_duration
-from reporter.catalogue.format_of_kinds import CatalogueStruct, Text
+from reporter.catalogue.format_of_kinds import CatalogueStruct, Text, doc, matching
 from reporter.model.times import parse_units
 from reporter.scrape.samples import ScrapeResult
 
@@ -30,61 +30,59 @@ Number: TypeAlias = int | float
 class DeploymentNotation(CatalogueStruct, frozen=True, kw_only=True):
     """A Deployment. Without any key it is healthy and has one replica."""
 
-    replicas: Annotated[Word[Count], Meta(description="Wished for. Absent: 1.")] = None
-    ready: Annotated[Word[Count], Meta(description="Absent: all.")] = None
-    updated: Annotated[Word[Count], Meta(description="Absent: all.")] = None
-    total: Annotated[Word[Count], Meta(description="Absent: all.")] = None
-    available: Annotated[Word[Count], Meta(description="Absent: those that are ready.")] = None
-    rollout: Annotated[Word[str], Meta(description="Reason of its condition Progressing.")] = None
-    refused: Annotated[Word[str], Meta(description="Message of its condition ReplicaFailure.")] = (
+    replicas: Annotated[Word[Count], doc("Wished for. Absent: 1.")] = None
+    ready: Annotated[Word[Count], doc("Absent: all.")] = None
+    updated: Annotated[Word[Count], doc("Absent: all.")] = None
+    total: Annotated[Word[Count], doc("Absent: all.")] = None
+    available: Annotated[Word[Count], doc("Absent: those that are ready.")] = None
+    rollout: Annotated[Word[str], doc("Reason of its condition Progressing.")] = None
+    refused: Annotated[Word[str], doc("Message of its condition ReplicaFailure.")] = None
+    paused: Word[bool] = None
+    stale: Annotated[Word[bool], doc("Its controller has not looked at it since it changed.")] = (
         None
     )
-    paused: Word[bool] = None
-    stale: Annotated[
-        Word[bool], Meta(description="Its controller has not looked at it since it changed.")
-    ] = None
     deleting: Word[bool] = None
-    age: Annotated[Word[str], Meta(description="How old it is, as 5m.")] = None
+    age: Annotated[Word[str], doc("How old it is, as 5m.")] = None
     labels: Word[dict[str, str]] = None
 
 
 class PodNotation(CatalogueStruct, frozen=True, kw_only=True):
     """A Pod, named `<deployment>-<hash>-<suffix>`, or `<workspace>-<index>` with *model*."""
 
-    ready: Annotated[Word[bool], Meta(description="Absent: true.")] = None
-    model: Annotated[Word[str], Meta(description="Its InferenceSet.")] = None
+    ready: Annotated[Word[bool], doc("Absent: true.")] = None
+    model: Annotated[Word[str], doc("Its InferenceSet.")] = None
     node: Word[str] = None
-    host_network: Annotated[Word[bool], Meta(description="It has the address of its node.")] = None
-    revision: Annotated[Word[str], Meta(description="Of the template it was made from.")] = None
-    waiting: Annotated[Word[str], Meta(description="Reason of its waiting container.")] = None
-    message: Annotated[Word[str], Meta(description="Message of its waiting container.")] = None
-    exit_code: Annotated[Word[int], Meta(description="Of its container that ended.")] = None
-    ended: Annotated[Word[str], Meta(description="Reason of the container that ended.")] = None
-    last_exit: Annotated[Word[int], Meta(description="Exit code of the run before.")] = None
-    last: Annotated[Word[str], Meta(description="Reason of the end of the run before.")] = None
+    host_network: Annotated[Word[bool], doc("It has the address of its node.")] = None
+    revision: Annotated[Word[str], doc("Of the template it was made from.")] = None
+    waiting: Annotated[Word[str], doc("Reason of its waiting container.")] = None
+    message: Annotated[Word[str], doc("Message of its waiting container.")] = None
+    exit_code: Annotated[Word[int], doc("Of its container that ended.")] = None
+    ended: Annotated[Word[str], doc("Reason of the container that ended.")] = None
+    last_exit: Annotated[Word[int], doc("Exit code of the run before.")] = None
+    last: Annotated[Word[str], doc("Reason of the end of the run before.")] = None
     restarts: Word[Count] = None
-    container: Annotated[Word[str], Meta(description="Name of its first container.")] = None
-    container_ready: Annotated[
-        Word[bool], Meta(description="Of its first container; absent: as the Pod.")
-    ] = None
+    container: Annotated[Word[str], doc("Name of its first container.")] = None
+    container_ready: Annotated[Word[bool], doc("Of its first container; absent: as the Pod.")] = (
+        None
+    )
     sidecars: Annotated[
         Word[dict[str, bool | str]],
-        Meta(description="Further containers by name: whether each is ready, or why it waits."),
+        doc("Further containers by name: whether each is ready, or why it waits."),
     ] = None
-    containers: Annotated[
-        Word[bool], Meta(description="false: the kubelet has not written their status.")
-    ] = None
-    unschedulable: Annotated[Word[str], Meta(description="Message of the scheduler.")] = None
-    disrupted: Annotated[Word[str], Meta(description="Reason of its disruption.")] = None
-    why: Annotated[Word[str], Meta(description="Reason of its condition Ready.")] = None
-    details: Annotated[Word[str], Meta(description="Message of its condition Ready.")] = None
+    containers: Annotated[Word[bool], doc("false: the kubelet has not written their status.")] = (
+        None
+    )
+    unschedulable: Annotated[Word[str], doc("Message of the scheduler.")] = None
+    disrupted: Annotated[Word[str], doc("Reason of its disruption.")] = None
+    why: Annotated[Word[str], doc("Reason of its condition Ready.")] = None
+    details: Annotated[Word[str], doc("Message of its condition Ready.")] = None
     phase: Word[str] = None
-    reason: Annotated[Word[str], Meta(description="Of its status, as Evicted.")] = None
-    failure: Annotated[Word[str], Meta(description="Message of its status.")] = None
-    owner: Annotated[Word[str], Meta(description="Kind of what controls it.")] = None
+    reason: Annotated[Word[str], doc("Of its status, as Evicted.")] = None
+    failure: Annotated[Word[str], doc("Message of its status.")] = None
+    owner: Annotated[Word[str], doc("Kind of what controls it.")] = None
     labels: Word[dict[str, str]] = None
     deleting: Word[bool] = None
-    age: Annotated[Word[str], Meta(description="How old it is, as 5m.")] = None
+    age: Annotated[Word[str], doc("How old it is, as 5m.")] = None
 
 
 class WorkspaceNotation(CatalogueStruct, frozen=True, kw_only=True):
@@ -92,49 +90,44 @@ class WorkspaceNotation(CatalogueStruct, frozen=True, kw_only=True):
     A Workspace. A condition is `ready`, `none` for absent, or the reason (and `: message`) for False.
     """
 
-    of: Annotated[Word[str], Meta(description="Its InferenceSet.")] = None
-    claims: Annotated[Word[str], Meta(description="Its condition NodeClaimReady.")] = None
-    nodes: Annotated[Word[str], Meta(description="Its condition NodesReady.")] = None
-    resources: Annotated[Word[str], Meta(description="Its condition ResourceReady.")] = None
-    inference: Annotated[Word[str], Meta(description="Its condition InferenceReady.")] = None
-    pods: Annotated[Word[Count], Meta(description="How many pods it has. Absent: 1.")] = None
-    state: Annotated[Word[str], Meta(description="Value of its status.state.")] = None
+    of: Annotated[Word[str], doc("Its InferenceSet.")] = None
+    claims: Annotated[Word[str], doc("Its condition NodeClaimReady.")] = None
+    nodes: Annotated[Word[str], doc("Its condition NodesReady.")] = None
+    resources: Annotated[Word[str], doc("Its condition ResourceReady.")] = None
+    inference: Annotated[Word[str], doc("Its condition InferenceReady.")] = None
+    pods: Annotated[Word[Count], doc("How many pods it has. Absent: 1.")] = None
+    state: Annotated[Word[str], doc("Value of its status.state.")] = None
     upgrade: Annotated[
-        Word[str], Meta(description="When an upgrade in place was requested, since the start.")
+        Word[str], doc("When an upgrade in place was requested, since the start.")
     ] = None
-    silent: Annotated[Word[bool], Meta(description="KAITO has not looked at it.")] = None
+    silent: Annotated[Word[bool], doc("KAITO has not looked at it.")] = None
     deleting: Word[bool] = None
-    age: Annotated[Word[str], Meta(description="How old it is, as 5m.")] = None
+    age: Annotated[Word[str], doc("How old it is, as 5m.")] = None
 
 
 class PageNotation(CatalogueStruct, frozen=True, kw_only=True):
     """The metrics page of a Pod: of a download, an engine, or a recorded model server."""
 
-    speed: Annotated[Word[str], Meta(description="Of its download, as 12.5 MB/s.")] = None
-    left: Annotated[Word[str], Meta(description="What is yet to arrive, as 52 GB.")] = None
-    remaining: Annotated[
-        Word[str], Meta(description="The time that is left, as 90s, whatever the speed.")
-    ] = None
-    engine: Annotated[Word[bool], Meta(description="true: a page of vLLM itself.")] = None
-    metric: Annotated[Word[bool], Meta(description="false: no metrics of downloads.")] = None
+    speed: Annotated[Word[str], doc("Of its download, as 12.5 MB/s.")] = None
+    left: Annotated[Word[str], doc("What is yet to arrive, as 52 GB.")] = None
+    remaining: Annotated[Word[str], doc("The time that is left, as 90s, whatever the speed.")] = (
+        None
+    )
+    engine: Annotated[Word[bool], doc("true: a page of vLLM itself.")] = None
+    metric: Annotated[Word[bool], doc("false: no metrics of downloads.")] = None
     samples: Annotated[
-        Word[dict[str, Word[Number]]], Meta(description="Other gauges, each with its value.")
+        Word[dict[str, Word[Number]]], doc("Other gauges, each with its value.")
     ] = None
-    unreadable: Annotated[Word[str], Meta(description="Why there is no page.")] = None
-    result: Annotated[
-        Word[ScrapeResult], Meta(description="With unreadable: the class of the failure.")
-    ] = None
-    page: Annotated[Word[str], Meta(description="A recorded page of a model server.")] = None
+    unreadable: Annotated[Word[str], doc("Why there is no page.")] = None
+    result: Annotated[Word[ScrapeResult], doc("With unreadable: the class of the failure.")] = None
+    page: Annotated[Word[str], doc("A recorded page of a model server.")] = None
     values: Annotated[
-        Word[dict[str, Word[Number]]],
-        Meta(description="Numbers of the recorded page, by short name."),
+        Word[dict[str, Word[Number]]], doc("Numbers of the recorded page, by short name.")
     ] = None
     rates: Annotated[
-        Word[dict[str, Word[Number]]], Meta(description="How much each number grows in a second.")
+        Word[dict[str, Word[Number]]], doc("How much each number grows in a second.")
     ] = None
-    without: Annotated[
-        Word[list[str]], Meta(description="Families that the page lacks, by short name.")
-    ] = None
+    without: Annotated[Word[list[str]], doc("Families that the page lacks, by short name.")] = None
 
 
 # --------------------------------------------------------------------
@@ -290,50 +283,45 @@ def matches_line(line: str, expected: str) -> bool:
 DURATION_PATTERN = r"^(?=[0-9])([0-9]{1,6}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$"
 Moment = Annotated[
     str,
-    Meta(
-        pattern=DURATION_PATTERN,
-        examples=["90s", "5m", "1h30m"],
-        extra={"is": "a duration such as 90s, 5m or 1h30m"},
+    matching(
+        DURATION_PATTERN, "a duration such as 90s, 5m or 1h30m", examples=["90s", "5m", "1h30m"]
     ),
 ]
 Jump = Annotated[
     str,
-    Meta(
-        pattern=r"^-?(?=[0-9])([0-9]{1,6}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$",
+    matching(
+        r"^-?(?=[0-9])([0-9]{1,6}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$",
+        "a duration such as 5m, or -5m",
         examples=["90s", "-5m"],
-        extra={"is": "a duration such as 5m, or -5m"},
     ),
 ]
 ObjectChanges: TypeAlias = Annotated[
     dict[str, dict[str, Any] | None],
-    Meta(
-        description="Objects by kind and name, such as `Deployment kaito-system/router`. What is given "
+    doc(
+        "Objects by kind and name, such as `Deployment kaito-system/router`. What is given "
         "is merged into what was given before; null removes a word, or the object."
     ),
 ]
 PageChanges: TypeAlias = Annotated[
     dict[str, PageNotation | None],
-    Meta(
-        description="What the metrics page of a Pod shows from then on, by `Pod NAMESPACE/NAME`."
-    ),
+    doc("What the metrics page of a Pod shows from then on, by `Pod NAMESPACE/NAME`."),
 ]
 ServedVersions: TypeAlias = Annotated[
-    dict[str, list[str] | None],
-    Meta(description="The versions that are served, by CRD; null for none."),
+    dict[str, list[str] | None], doc("The versions that are served, by CRD; null for none.")
 ]
 
 
 SilencesNotation: TypeAlias = Annotated[
     list[dict[str, Any]] | str,
-    Meta(description="The file of silences from then on: a list of entries, or its text."),
+    doc("The file of silences from then on: a list of entries, or its text."),
 ]
 
 
 class DiscoveryNotation(CatalogueStruct, frozen=True, kw_only=True):
     """The answer of discovery. Without any key it answers well."""
 
-    failing: Annotated[str, Meta(description="Why it fails as a whole.")] = ""
-    stale: Annotated[list[str], Meta(description="The API groups that it cannot list.")] = field(
+    failing: Annotated[str, doc("Why it fails as a whole.")] = ""
+    stale: Annotated[list[str], doc("The API groups that it cannot list.")] = field(
         default_factory=list
     )
 
@@ -346,8 +334,7 @@ class Given(CatalogueStruct, frozen=True, kw_only=True):
     crds: ServedVersions = field(default_factory=dict)
     discovery: DiscoveryNotation | None = None
     watch: Annotated[
-        dict[str, str],
-        Meta(description="The state of a watch by resource: open, lost, forbidden or unserved."),
+        dict[str, str], doc("The state of a watch by resource: open, lost, forbidden or unserved.")
     ] = field(default_factory=dict)
     silences: SilencesNotation | None = None
 
@@ -355,22 +342,19 @@ class Given(CatalogueStruct, frozen=True, kw_only=True):
 class Step(Given, frozen=True, kw_only=True):
     """A moment of the story, and what changes then."""
 
-    at: Annotated[Moment, Meta(description="Since the start of the process.")]
-    what: Annotated[str, Meta(description="What happens, in words.")] = ""
+    at: Annotated[Moment, doc("Since the start of the process.")]
+    what: Annotated[str, doc("What happens, in words.")] = ""
     within: Annotated[
         Moment | None,
-        Meta(
-            description="The objects and CRDs of this step come one after the other within so long. The "
+        doc(
+            "The objects and CRDs of this step come one after the other within so long. The "
             "story is run in eight orders."
         ),
     ] = None
     restart: Annotated[
-        Moment | None,
-        Meta(description="The process is killed, and starts again after so long."),
+        Moment | None, doc("The process is killed, and starts again after so long.")
     ] = None
-    clock: Annotated[
-        Jump | None, Meta(description="The clock is set forward by so much, or back.")
-    ] = None
+    clock: Annotated[Jump | None, doc("The clock is set forward by so much, or back.")] = None
 
 
 class Story(CatalogueStruct, frozen=True, kw_only=True):
@@ -378,22 +362,20 @@ class Story(CatalogueStruct, frozen=True, kw_only=True):
     The course of events in a stack, and the announcements by time; nothing else may be announced.
     """
 
-    why: Annotated[Text, Meta(description="What it shows, in a sentence.")]
+    why: Annotated[Text, doc("What it shows, in a sentence.")]
     of: Annotated[list[str], Meta(description="The reasons that it is about.", min_length=1)]
     overlay: Annotated[
-        dict[str, Any] | None,
-        Meta(description="An overlay of the catalogue, for this story alone."),
+        dict[str, Any] | None, doc("An overlay of the catalogue, for this story alone.")
     ] = None
     packs: Annotated[
-        list[str] | None,
-        Meta(description="The packs of the catalogue; those under test unless given."),
+        list[str] | None, doc("The packs of the catalogue; those under test unless given.")
     ] = None
     flags: Annotated[
         dict[str, str | int | float | bool],
-        Meta(description="Flags of the process that differ from their default, by name."),
+        doc("Flags of the process that differ from their default, by name."),
     ] = field(default_factory=dict)
     given: Given = Given()
-    story: Annotated[list[Step], Meta(description="The steps, in the order of time.")]
+    story: Annotated[list[Step], doc("The steps, in the order of time.")]
     announced: Annotated[
         dict[str, str | list[str]],
         Meta(
@@ -409,14 +391,12 @@ class Story(CatalogueStruct, frozen=True, kw_only=True):
             description="The status at some times, one line for each subject that is compared.",
         ),
     ] = None
-    notes: Annotated[
-        list[str],
-        Meta(description="What the log and /status ask to set right, at the end."),
-    ] = field(default_factory=list)
+    notes: Annotated[list[str], doc("What the log and /status ask to set right, at the end.")] = (
+        field(default_factory=list)
+    )
     until: Annotated[
-        Moment | None,
-        Meta(description="When it ends; 15 minutes after the last step unless given."),
+        Moment | None, doc("When it ends; 15 minutes after the last step unless given.")
     ] = None
     real: Annotated[
-        bool, Meta(description="For the tests of this program: it is replayed on a cluster too.")
+        bool, doc("For the tests of this program: it is replayed on a cluster too.")
     ] = False

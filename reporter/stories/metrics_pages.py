@@ -15,11 +15,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reporter.resources.downloads import (
-    ENGINE_METRIC_PREFIX,
-    MEGABYTE,
-    REMAINING_SECONDS_METRIC,
-)
+from reporter.resources.downloads import ENGINE_METRIC_PREFIX, MEGABYTE, REMAINING_SECONDS_METRIC
 from reporter.scrape import exposition
 from reporter.scrape.samples import FailedScrape, Sample, ScrapedMetrics, ScrapeResult
 from reporter.scrape.scrapes import Scrape

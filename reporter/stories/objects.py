@@ -14,15 +14,7 @@ from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.kinds.kaito import WORKSPACES
 from reporter.kinds.objects import ENDPOINT_PICKER_SUFFIX, GATEWAY_NAME_LABEL, ApiObject, Condition
 from reporter.kinds.resource_kind import ResourceKind
-from reporter.stories.built_objects import (
-    as_content,
-    build_deployment,
-    build_namespace,
-    build_pod,
-    story_model_pod,
-    story_workspace,
-    whole_content,
-)
+from reporter.stories import built_objects
 from reporter.stories.format import (
     START,
     StoryError,
@@ -168,10 +160,12 @@ class StoryObjects:
         built = self._built(address, words, born=born, now=now)
         if built is None:
             named = {"name": address.name, "namespace": address.namespace}
-            content = whole_content(named, words, born=born, now=now)
+            content = built_objects.whole_content(named, words, born=born, now=now)
             return [self._read(each.kind, content) for each in watches]
         return [
-            self._read(each.kind, as_content(built)) if each.kind.is_declared else built
+            self._read(each.kind, built_objects.as_content(built))
+            if each.kind.is_declared
+            else built
             for each in watches
         ]
 
@@ -197,7 +191,7 @@ class StoryObjects:
             if address.kind is WORKSPACES:
                 return self._workspace(address, words, born=born, now=now)
         if address.kind is NAMESPACES and not words:
-            return build_namespace(address.name)
+            return built_objects.build_namespace(address.name)
         return None
 
     def _pod(
@@ -234,7 +228,7 @@ class StoryObjects:
         if "upgrade" in words:
             words["upgrade"] = (START + parse_duration(words["upgrade"])).isoformat()
         meta = {"namespace": address.namespace, "created_at": born}
-        made = story_workspace(address.name, words, before, now=now, **meta)
+        made = built_objects.story_workspace(address.name, words, before, now=now, **meta)
         self.conditions[address] = made.status.conditions or ()
         return made
 
@@ -257,7 +251,7 @@ def _deployment(
     if words.pop("deleting", False):
         words["deleted"] = now
     words.setdefault("replicas", 1)
-    return build_deployment(
+    return built_objects.build_deployment(
         address.name, address.namespace, created_at=born, conditions=conditions, **words
     )
 
@@ -288,8 +282,8 @@ def _pod(
     plain = {key.replace("-", "_"): value for key, value in words.items()}
     if "model" in plain:
         made = {**times, **plain, "conditions": conditions}
-        return story_model_pod(address.name, made, namespace=address.namespace)
-    return build_pod(
+        return built_objects.story_model_pod(address.name, made, namespace=address.namespace)
+    return built_objects.build_pod(
         address.name,
         address.namespace,
         workload=_workload(address),

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from reporter.catalogue.checks import DEFAULT_REMEDY
 from reporter.catalogue.entries import Catalogue, CatalogueEntry, ProbeSpec
 from reporter.catalogue.problems import CatalogueError, Problem
+from reporter.evaluation.registry import SPECS
 from reporter.model.enums import Reason
 from reporter.stories.catalogues import AnnouncedCodes, StoryCatalogues
 from reporter.stories.checks import placed, unknown_reasons
@@ -151,9 +152,7 @@ class StoryCoverage(Struct, frozen=True):
     total: int
 
 
-def find_coverage(
-    results: Iterable[StoryResult], catalogue: Catalogue, specs: Mapping[str, ProbeSpec]
-) -> StoryCoverage:
+def find_coverage(results: Iterable[StoryResult], catalogue: Catalogue) -> StoryCoverage:
     """
     Return what no story announces, of the whole catalogue: also of reasons that are switched off.
     """
@@ -163,7 +162,7 @@ def find_coverage(
             announced[reason].update(part for code in codes for part in (code, *code.split(".")))
     warnings = [each for each in catalogue.entries.values() if not each.is_ready_reason]
     missing = {
-        entry.reason: sorted(_codes(entry, specs[entry.probe]) - announced[entry.reason])
+        entry.reason: sorted(_codes(entry, SPECS[entry.probe]) - announced[entry.reason])
         for entry in warnings
         if entry.reason in announced
     }

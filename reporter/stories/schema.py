@@ -1,8 +1,4 @@
-"""
-Render the JSON Schema of a story's file; ``python -m reporter.stories.schema`` writes it.
-
-It is published beside those of the catalogue.
-"""
+"""Render the JSON Schema of a story's file, which ``test --schema`` prints."""
 
 import json
 from collections.abc import Mapping
@@ -10,28 +6,21 @@ from typing import Any
 
 import msgspec
 
-from reporter.catalogue.loader import default_folder
-from reporter.catalogue.published_schema import DIALECT
-from reporter.stories.format import (
-    DeploymentNotation,
-    PodNotation,
-    Story,
-    WorkspaceNotation,
-)
+from reporter.model.json_schema import DIALECT
+from reporter.stories import format as stories_format
 
 
-SCHEMA_FILE = "story.schema.json"
 NOTATIONS: Mapping[str, type[msgspec.Struct]] = {
-    "Deployment": DeploymentNotation,
-    "Pod": PodNotation,
-    "Workspace": WorkspaceNotation,
+    "Deployment": stories_format.DeploymentNotation,
+    "Pod": stories_format.PodNotation,
+    "Workspace": stories_format.WorkspaceNotation,
 }
 """The words of each kind that has some. Others are described by the fields of the API."""
 
 
 def render_story_schema() -> str:
     """Return the text of the JSON Schema of stories, rendered from the types that read them."""
-    types = (Story, *NOTATIONS.values())
+    types = (stories_format.Story, *NOTATIONS.values())
     (story, *kinds), definitions = msgspec.json.schema_components(
         types, ref_template="#/$defs/{name}"
     )
@@ -52,7 +41,3 @@ def _changes_schema(by_kind: dict[str, Any]) -> dict[str, Any]:
             for kind, words in by_kind.items()
         }
     }
-
-
-if __name__ == "__main__":
-    (default_folder() / SCHEMA_FILE).write_text(render_story_schema(), "utf-8")

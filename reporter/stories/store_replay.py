@@ -8,8 +8,8 @@ import msgspec
 from reporter.history.content import make_spec, make_status_patch
 from reporter.history.desired import DesiredCache, NameFunc
 from reporter.history.ends import EndFinder
-from reporter.history.existing import PlanMemory
-from reporter.history.plan import Plan, PlanInput, make_plan
+from reporter.history.existing import PlanInput, PlanMemory
+from reporter.history.plan import Plan, make_plan
 from reporter.kinds import health_events
 from reporter.kube.event_format import episode_annotations, health_event_name
 from reporter.stories.format import apply_merge_patch

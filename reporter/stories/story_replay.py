@@ -13,9 +13,9 @@ import yaml
 from msgspec.structs import replace
 
 from reporter.catalogue.silence_file import parse_silence_file
+from reporter.controller.enabled_scrapes import find_scrapes
 from reporter.controller.evaluation_settings import make_evaluation_settings
-from reporter.controller.permissions import kinds_to_watch
-from reporter.controller.scrape_config import find_scrapes
+from reporter.controller.watched_kinds import kinds_to_watch
 from reporter.evaluation.pipeline import Evaluator
 from reporter.evaluation.registry import PROBES, SPECS
 from reporter.kinds.health_events import StoreLimits
@@ -246,7 +246,7 @@ class StoryReplay(ReplayedProcess):
         )
         self.subjects = ALL_LAYERS
         self._kinds = kinds_to_watch(
-            self.catalogue, SPECS, choice_set_parser(DetailSource)(flags["sources"])
+            self.catalogue, choice_set_parser(DetailSource)(flags["sources"])
         )
         before = stack_before(catalogues.packs_of(story))
         declared = [kind for kind in self._kinds if kind.is_declared]

@@ -1,5 +1,6 @@
 """
-A replay of a case that is observed at each pass: the laws of the roll-up, and what is published.
+A replay of a case that is observed at each pass: the laws of the roll-up, what is published, and what
+the next pass may skip.
 """
 
 from collections.abc import Iterator, Mapping
@@ -8,6 +9,9 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
+from reporter.evaluation.clocks import NOTHING_TRACKED
+from reporter.evaluation.probe_run import prepare_probe_run
+from reporter.model.verdicts import Clear
 from reporter.probes.probe import ProbeRequest
 from reporter.rollup.fold import fold
 from reporter.rollup.records import RollUp
@@ -71,6 +75,41 @@ class SchemaObserver:
             yield from schema_errors(status_document(view_of(replay)))
 
 
+class ClearSubjectObserver:
+    """
+    Runs the probes that the next full pass may skip: they must find the subject clear.
+
+    *checked*: the number of subjects that it has looked at.
+    """
+
+    heading = "probes that a full pass skips"
+
+    def __init__(self) -> None:
+        self.checked = 0
+
+    def restart(self) -> None:
+        pass
+
+    def observe(self, replay: StoryReplay, given: RollUpInput) -> Iterator[str]:
+        clear, evaluator = given.evaluation.clear, replay.evaluator
+        # The snapshot that is kept is the same but for its pages.
+        if clear.snapshot is None or clear.snapshot.tables is not replay.snapshot.tables:
+            return
+        run = prepare_probe_run(
+            replay.snapshot,
+            NOTHING_TRACKED,
+            evaluator.catalogue,
+            evaluator.probes,
+            flags=evaluator.flags,
+            now=replay.now,
+        )
+        self.checked += len(clear.by_subject)
+        for subject, each in clear.by_subject.items():
+            for found in run.run([subject]):
+                if found.key.reason not in each.repeated and found != Clear(found.key):
+                    yield f"{found}"
+
+
 class ObservedReplay(StoryReplay):
     """
     A replay with observers. *broken*: the first pass at which each found something, by heading.
@@ -80,7 +119,12 @@ class ObservedReplay(StoryReplay):
 
     def __init__(self, story: Mapping[str, Any]) -> None:
         self.broken: dict[str, list[str]] = {}
-        self._observers: tuple[PassObserver, ...] = (RollUpObserver(), SchemaObserver())
+        self.skipping = ClearSubjectObserver()
+        self._observers: tuple[PassObserver, ...] = (
+            RollUpObserver(),
+            SchemaObserver(),
+            self.skipping,
+        )
         super().__init__(story)
 
     def on_fault(self, request: ProbeRequest, err: Exception) -> None:

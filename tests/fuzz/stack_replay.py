@@ -12,11 +12,11 @@ from typing import Any
 from hypothesis import strategies as st
 
 from devcluster.example.stack import manifests
-from reporter.controller.permissions import crds_to_track
+from reporter.controller.watched_kinds import crds_to_track
 from reporter.evaluation.evaluation import EvaluationSettings
 from reporter.evaluation.finished_pass import StateTracker
 from reporter.evaluation.pipeline import Evaluator
-from reporter.evaluation.registry import PROBES, SPECS
+from reporter.evaluation.registry import PROBES
 from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.error_mapping import RequestInfo
@@ -40,6 +40,7 @@ from tests.fuzz.odd_values import Body, encoded
 from tests.support.builders import NOON, a_store
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.finished_passes import finished_pass
+from tests.support.metrics_text import metrics_text
 from tests.support.replay import Replay
 
 
@@ -48,7 +49,7 @@ UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 TYPES = st.sampled_from(["ADDED", "ADDED", "MODIFIED", "DELETED"])
 WAITS = st.sampled_from([0.0, 1.0, 40.0, 400.0])
 SERVED = {kind.group_resource: kind.versions for kind in DEFAULT_KINDS}
-CRDS = {crd: SERVED.get(crd, ("v1",)) for crd in sorted(crds_to_track(DEFAULT_CATALOGUE, SPECS))}
+CRDS = {crd: SERVED.get(crd, ("v1",)) for crd in sorted(crds_to_track(DEFAULT_CATALOGUE))}
 POLICY = {
     "apiVersion": "cilium.io/v2",
     "kind": "CiliumNetworkPolicy",
@@ -181,7 +182,7 @@ class StackReplay(Replay):
             since=self.history.freeze(),
             process={"leading": True},
         )
-        self.pages = ["".join(shown), self.metrics.render().decode()]
+        self.pages = ["".join(shown), metrics_text(self.metrics)]
         return self
 
     def run(self, story: list[WatchLine]) -> "StackReplay":

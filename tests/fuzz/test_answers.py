@@ -17,13 +17,13 @@ from reporter.kube import (
     api_status,
     discovery,
     event_format,
-    events,
     leases,
+    lister,
 )
 from reporter.kube import event_format as event_decoding
 from reporter.kube import event_format as event_names
 from reporter.kube.client import ApiResponse
-from reporter.kube.decoding import Json
+from reporter.kube.decoding import Json, decode_response
 from reporter.kube.error_mapping import RequestInfo, response_error, watch_event_error
 from reporter.kube.errors import KubeError
 from reporter.kube.event_format import ForeignEvent, decode_event
@@ -200,9 +200,10 @@ def test_an_event_is_a_record_or_foreign(body):
         assert encoded(again)
 
 
-@given(json_of(events._EventList))
-def test_a_page_of_events_is_one_or_an_error(body):
-    assert isinstance(result_or_error(events._decode_list, body), events._EventList | KubeError)
+@given(json_of(lister._RawPage))
+def test_a_page_is_one_or_an_error(body):
+    found = result_or_error(decode_response, lister._RAW_PAGE_DECODER, body, "list")
+    assert isinstance(found, lister._RawPage | KubeError)
 
 
 @given(st.sampled_from([discovery._APIGroupList, discovery._APIResourceList]).flatmap(lambda t: st.tuples(

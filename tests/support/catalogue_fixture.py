@@ -5,6 +5,7 @@ from pathlib import Path
 from reporter.catalogue.entries import Catalogue, CatalogueEntry
 from reporter.cli.configuration import load_shipped_catalogue
 from reporter.evaluation.registry import SPECS
+from reporter.kinds.core import NAMESPACES
 from reporter.model.enums import Layer, Reason
 from reporter.model.subjects import CLUSTER_SUBJECT
 from reporter.probes.probe import ProbeRequest
@@ -17,7 +18,7 @@ DEFAULT_FLAGS = load_settings(
 ).flag_texts
 DEFAULT_CATALOGUE = load_shipped_catalogue()
 SUBJECTS = DEFAULT_CATALOGUE.subject_definitions
-[HARNESS_LABEL] = SUBJECTS.namespace_labels
+[HARNESS_LABEL] = SUBJECTS.of_kind(NAMESPACES).labels
 """
 The label that makes a namespace a workload namespace, whose Gateway and models are evaluated.
 """

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import timedelta
 
-from reporter.controller.scrape_config import find_scrapes
+from reporter.controller.enabled_scrapes import find_scrapes
 from reporter.evaluation.registry import SPECS
 from reporter.kinds.core import (
     NAMESPACES,

@@ -3,18 +3,13 @@
 from typing import Any
 
 from reporter.history.node_events import make_fault
+from reporter.kinds.api_names import NVSENTINEL_KINDS, NVSENTINEL_RESOURCE
 from reporter.kinds.health_events import HealthEventMetadata, HealthEventSpec
-from reporter.kinds.nvsentinel import (
-    DEFAULT_RESOURCE,
-    KINDS,
-    NodeHealthEvent,
-    NodeHealthEventSpec,
-    node_health_events,
-)
+from reporter.kinds.nvsentinel import NodeHealthEvent, NodeHealthEventSpec, node_health_events
 from tests.support.health_events import NAMESPACE
 
 
-KIND = node_health_events(DEFAULT_RESOURCE, NAMESPACE)
+KIND = node_health_events(NVSENTINEL_RESOURCE, NAMESPACE)
 NODE_ROOT = f"/apis/{KIND.group}/v1/namespaces/{NAMESPACE}/{KIND.resource}"
 ACTIONS = {
     "NONE": 0,
@@ -79,10 +74,10 @@ STATUS_FIELDS = {
 }
 
 
-def a_node_crd(resource: str = DEFAULT_RESOURCE, version: str = "v1") -> dict[str, Any]:
+def a_node_crd(resource: str = NVSENTINEL_RESOURCE, version: str = "v1") -> dict[str, Any]:
     """Return a CRD of NVSentinel's, which requires the name of a node as its API does."""
     plural, _, group = resource.partition(".")
-    kind = KINDS[plural]
+    kind = NVSENTINEL_KINDS[plural]
     spec = {
         "type": "object",
         "required": ["nodeName", "checkName"],

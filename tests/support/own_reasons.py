@@ -12,7 +12,7 @@ import msgspec
 
 from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.loader import default_folder, load_catalogue
-from reporter.controller.permissions import crds_to_track, kinds_to_watch
+from reporter.controller.watched_kinds import crds_to_track, kinds_to_watch
 from reporter.evaluation.clocks import NOTHING_TRACKED
 from reporter.evaluation.probe_run import prepare_probe_run
 from reporter.evaluation.registry import PROBES, SPECS
@@ -85,10 +85,8 @@ class OwnStore:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
-        kinds = kinds_to_watch(catalogue, SPECS)
-        self.store = Store(
-            kinds, crds_to_track(catalogue, SPECS), subjects=catalogue.subject_definitions
-        )
+        kinds = kinds_to_watch(catalogue)
+        self.store = Store(kinds, crds_to_track(catalogue), subjects=catalogue.subject_definitions)
         for kind in kinds:
             self.store.set_watch_state(kind, Watching())
         for when in (NOON - MINUTE, NOON):

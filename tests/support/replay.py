@@ -4,15 +4,14 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Self
 
-from reporter.catalogue.entries import ProbeSpec
 from reporter.evaluation.pipeline import Evaluator
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Clear, Unknown, Verdict
-from reporter.probes.probe import Probe
 from reporter.store.store import Store
 from reporter.stories import process
 from reporter.stories.process import ReplayedProcess
 from tests.support.reason_states import reason_states
+from tests.support.scripted_probe import a_scripted_probe
 from tests.support.subject_store import a_subject_store, change_subjects
 
 
@@ -30,7 +29,7 @@ class Replay(ReplayedProcess):
     verdicts: dict = field(default_factory=dict)
 
     def __post_init__(self):
-        probe = Probe(ProbeSpec("none", object), self._run_probe)
+        probe = a_scripted_probe(self._run_probe)
         self.evaluator = Evaluator(self.catalogue, {"none": probe}, {}, self.settings)
         self.store = self._subject_store = a_subject_store()
         self.run_pass()

@@ -13,8 +13,9 @@ import msgspec
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
-from reporter.model.fleet_status import FLEET_SCOPE
-from reporter.server.status_v1_schema import FLEET_SCHEMA_FILE, SCHEMA_FILE
+from reporter.model.fleet_status import FLEET_SCOPE, FleetDocument
+from reporter.model.json_schema import render_schema
+from reporter.model.status_document import StatusDocument
 
 
 def _closed(schema: Any) -> Any:
@@ -48,10 +49,10 @@ def _validator_of(published: Any) -> Any:
     return extend(Draft202012Validator, {"$ref": check_referred})(_closed(published))
 
 
-PUBLISHED = json.loads(SCHEMA_FILE.read_text("utf-8"))
+PUBLISHED = json.loads(render_schema(StatusDocument))
 Draft202012Validator.check_schema(PUBLISHED)
 _VALIDATOR = _validator_of(PUBLISHED)
-_FLEET_VALIDATOR = _validator_of(json.loads(FLEET_SCHEMA_FILE.read_text("utf-8")))
+_FLEET_VALIDATOR = _validator_of(json.loads(render_schema(FleetDocument)))
 
 
 def schema_errors(document: Any) -> list[str]:

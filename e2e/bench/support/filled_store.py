@@ -12,8 +12,8 @@ import msgspec
 
 from e2e.controlplane import Json
 from e2e.support.production_stack import workload
-from reporter.controller.permissions import crds_to_track
-from reporter.controller.scrape_config import find_scrapes
+from reporter.controller.enabled_scrapes import find_scrapes
+from reporter.controller.watched_kinds import crds_to_track
 from reporter.evaluation.pipeline import Evaluator
 from reporter.evaluation.registry import SPECS
 from reporter.kinds.core import PODS
@@ -35,7 +35,7 @@ IDLE_PAGE = a_page(running=0, waiting=0, kv=0, steps=9, tokens=90, finished=3, p
 
 def filled_store(evaluator: Evaluator, size: int) -> tuple[Store, int]:
     """Return a store with *size* InferenceSets, and the number of its objects."""
-    crds = crds_to_track(evaluator.catalogue, SPECS)
+    crds = crds_to_track(evaluator.catalogue)
     scrapes = find_scrapes(evaluator.catalogue, SPECS, evaluator.flags)
     store = Store(
         DEFAULT_KINDS, crds, SampleStore(scrapes), subjects=evaluator.catalogue.subject_definitions

@@ -85,23 +85,32 @@ class States:
     ) -> None:
         self._folder, self._known = folder, {each.__name__: each for each in known}
         self._expected = [name for name in self._known if name in expected]
-        self._found: dict[str, State] = {}
+        self._found: dict[str, State | BaseException] = {}
 
     def __getitem__(self, name: str) -> State:
-        if name not in self._found:
-            self.of(name, *self._expected)
-        return self._found[name]
+        self._produce_missing((name, *self._expected))
+        return self._get(name)
 
     def of(self, *names: str) -> dict[str, State]:
         """Return these states; none: all. Those that are missing are produced side by side."""
         wanted = names or tuple(self._known)
-        missing = [self._known[name] for name in dict.fromkeys(wanted) if name not in self._found]
+        self._produce_missing(wanted)
+        return {name: self._get(name) for name in wanted}
+
+    def _produce_missing(self, names: Sequence[str]) -> None:
+        missing = [self._known[name] for name in dict.fromkeys(names) if name not in self._found]
         if missing:
             self._found |= asyncio.run(_produce(self._folder, missing))
-        return {name: self._found[name] for name in wanted}
+
+    def _get(self, name: str) -> State:
+        """Return a state; raise, at each try, the error with which it could not be produced."""
+        found = self._found[name]
+        if isinstance(found, BaseException):
+            raise found
+        return found
 
 
-async def _produce(folder: Path, wanted: Sequence[Produce]) -> dict[str, State]:
+async def _produce(folder: Path, wanted: Sequence[Produce]) -> dict[str, State | BaseException]:
     places = asyncio.Semaphore(AT_ONCE)
 
     async def one(state: Produce) -> State:
@@ -112,5 +121,5 @@ async def _produce(folder: Path, wanted: Sequence[Produce]) -> dict[str, State]:
                 err.add_note(f"in the state {state.__name__}")
                 raise
 
-    states = await asyncio.gather(*(one(each) for each in wanted))
+    states = await asyncio.gather(*(one(each) for each in wanted), return_exceptions=True)
     return {state.__name__: found for state, found in zip(wanted, states, strict=True)}

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 from e2e.chart.alerts.expected import Alert
 from e2e.chart.alerts.timeline import NAMESPACE
 from reporter.catalogue.entries import Catalogue
-from reporter.controller.scrape_config import scraping_reasons
+from reporter.controller.enabled_scrapes import scraping_reasons
 from reporter.evaluation.clocks import FindingState
 from reporter.evaluation.finished_pass import FinishedPass
 from reporter.evaluation.registry import SPECS
@@ -24,6 +24,7 @@ from tests.support.builders import NOON
 from tests.support.cases import case_catalogue, read_cases
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
+from tests.support.metrics_text import metrics_text
 
 
 class Found(NamedTuple):
@@ -162,7 +163,7 @@ class Story:
                     page = ""
                     metrics.follow(step)
                 case _:
-                    page = page or metrics.render().decode()
+                    page = page or metrics_text(metrics)
                     yield page
 
     def firing(self, minute: int) -> Findings:

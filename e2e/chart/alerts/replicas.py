@@ -15,12 +15,13 @@ from devcluster.kubeconfig import render_kubeconfig
 from devcluster.server import DevCluster
 from reporter.app import Reporter
 from reporter.cli.configuration import load_configuration, load_shipped_catalogue
-from reporter.kube.client import connect
+from reporter.kube.connect import connect
 from reporter.metrics.declarations import PREFIX
 from reporter.process.clock import Clock
 from tests.integration.process.reporter_process import holder, value_of
 from tests.integration.server.served_pages import free
 from tests.support.background import running_beside
+from tests.support.metrics_text import metrics_text
 
 
 Pages = tuple[str, ...]
@@ -61,7 +62,7 @@ class Replica:
     session: aiohttp.ClientSession
 
     def page(self) -> str:
-        return self.reporter.metrics.render().decode()
+        return metrics_text(self.reporter.metrics)
 
     def metric(self, name: str, **labels: str) -> float:
         return value_of(self.page(), name, **labels)

@@ -14,6 +14,7 @@ from reporter.metrics.page import Metrics
 from reporter.metrics.process import ProcessMetrics
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
+from tests.support.metrics_text import metrics_text
 from tests.support.outage import outage
 
 
@@ -48,8 +49,8 @@ def _watch(kind: str, *, up: bool) -> WatchReport:
 
 def _page(metrics: ProcessMetrics, *, missing: bool, unknown: int) -> str:
     report = PermissionReport({RIGHT: missing}, unknown)
-    metrics.set_permissions_function(lambda: report)
-    return metrics.render().decode()
+    metrics.permissions.report = lambda: report
+    return metrics_text(metrics)
 
 
 def _reporter(*watches: WatchReport, missing: bool = False) -> str:

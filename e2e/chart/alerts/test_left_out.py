@@ -12,22 +12,23 @@ from reporter.metrics.declarations import SET_LIMIT
 from reporter.metrics.page import Metrics
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
+from tests.support.metrics_text import metrics_text
 from tests.support.outage import outage
 
 
 pytestmark = pytest.mark.controlplane
 
 Json = dict[str, Any]
-METRICS = {f"{OURS}{name}" for name in ("inferenceset_series_left_out", "leader")}
+METRICS = {f"{OURS}{name}" for name in ("inferenceset_series_left_out", "findings_complete")}
 FOR = 5
 """Minutes of the alert."""
 
 
 def _page(inference_sets: int) -> str:
     metrics = Metrics(DEFAULT_CATALOGUE, list)
-    metrics.set_leader_function(lambda: True)
+    metrics.set_findings_functions(holds_lease=lambda: True, knows_episodes=lambda: True)
     metrics.follow(finished_pass(outage(inference_sets)))
-    return metrics.render().decode()
+    return metrics_text(metrics)
 
 
 def test_alert_fires_while_inference_sets_have_no_series_of_their_own(
@@ -47,7 +48,7 @@ def test_alert_fires_while_inference_sets_have_no_series_of_their_own(
         29: fires,
         30: [],
     }
-    summary = "2 pairs of InferenceSet and reason have no series of their own in cluster west"
+    summary = "Some pairs of InferenceSet and reason have no series of their own in cluster west"
     (rule,) = (r for g in rules["groups"] for r in g["rules"] if r.get("alert") == name)
     text = {
         "eval_time": "29m",

@@ -13,6 +13,7 @@ from e2e.chart.alerts.timeline import NAMESPACE, Phase, series_of
 from reporter.metrics.page import Metrics
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
+from tests.support.metrics_text import metrics_text
 from tests.support.rollups import LOST, show_rollup, stack_after
 
 
@@ -30,7 +31,7 @@ def _page(change: dict[str, Any], *silences: dict[str, Any]) -> str:
     metrics = Metrics(DEFAULT_CATALOGUE, list)
     metrics.follow(finished_pass(replay.evaluation))
     show_rollup(metrics, replay.rollup)
-    page = metrics.render().decode()
+    page = metrics_text(metrics)
     assert OF_NAMESPACE in page
     return page
 

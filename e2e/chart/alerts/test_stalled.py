@@ -8,13 +8,14 @@ import pytest
 from e2e.chart.alerts.expected import FINDING
 from e2e.chart.alerts.promtool import firing_errors, metrics_of
 from e2e.chart.alerts.timeline import NAMESPACE, Phase, series_of
-from reporter.controller.scrape_config import scraping_reasons
+from reporter.controller.enabled_scrapes import scraping_reasons
 from reporter.evaluation.registry import SPECS
 from reporter.metrics.page import Metrics
 from reporter.rollup.fold import fold
 from reporter.rollup.records import RollUp
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
+from tests.support.metrics_text import metrics_text
 from tests.support.rollups import show_rollup, stack_after
 
 
@@ -49,7 +50,7 @@ def _page(change: dict[str, Any], *, anew: bool = False, failed: bool = False) -
     )
     metrics.follow(finished_pass(replay.evaluation))
     show_rollup(metrics, rollup)
-    return metrics.render().decode()
+    return metrics_text(metrics)
 
 
 @pytest.mark.parametrize(("gap", "how"), [(GAP, "anew"), (0, "failed")])

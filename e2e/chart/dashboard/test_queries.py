@@ -103,7 +103,7 @@ class _WholeMetrics(Metrics):
         self.set_leader_function(lambda: True)
         self.set_findings_functions(holds_lease=lambda: True, knows_episodes=lambda: True)
         permissions = PermissionReport({("list", "pods"): False})
-        self.set_permissions_function(lambda: permissions)
+        self.permissions.report = lambda: permissions
         self._rollup = RollUp()
         self.show_rollup(
             lambda: self._rollup, RollUpScope.CLUSTER, holds_lease=lambda: True, version="1.2.3"

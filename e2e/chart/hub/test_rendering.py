@@ -17,7 +17,7 @@ from e2e.chart.hub.rendered import (
     objects_of_hub,
     rendered_hub,
 )
-from reporter.cli.configuration import load_hub_settings
+from reporter.cli.hub_configuration import load_hub_settings
 from reporter.hub.run import needed_permissions
 from reporter.kube.access_review import Permission
 

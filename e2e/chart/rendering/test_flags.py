@@ -17,8 +17,15 @@ pytestmark = pytest.mark.controlplane
 """The helm program is built together with the control plane."""
 
 Json = dict[str, Any]
-DIFFERS = {"kaito-namespace": "kaito-workspace", "resync-seconds": "60"}
-"""Flags whose default in the chart has always differed from the program's."""
+SILENCES = "/etc/status-reporter-silences/silences.yaml"
+DIFFERS = {
+    "kaito-namespace": "kaito-workspace",
+    "resync-seconds": "60",
+    "silence-file": SILENCES,
+}
+"""
+Flags whose default in the chart differs from the program's: two always have, and a pod has a place for silences.
+"""
 
 
 @pytest.mark.parametrize("values", golden.OF_REPORTER, ids=lambda path: path.stem)

@@ -58,8 +58,8 @@ def test_a_pack_of_ones_own_is_mounted_and_gets_its_rules(helm: Helm) -> None:
     assert packs == "--packs=kaito,/etc/status-reporter-packs/models"
     [deployment] = [each for each in objects if each["kind"] == "Deployment"]
     pod = deployment["spec"]["template"]["spec"]
-    [mount] = pod["containers"][0]["volumeMounts"]
-    [volume] = pod["volumes"]
+    [_silences, mount] = pod["containers"][0]["volumeMounts"]
+    [_silences, volume] = pod["volumes"]
     assert (mount["mountPath"], mount["name"]) == (
         "/etc/status-reporter-packs/models",
         volume["name"],

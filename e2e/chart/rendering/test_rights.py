@@ -17,8 +17,9 @@ from e2e.chart.rendering.objects import (
     object_of,
 )
 from e2e.controlplane.rules import needed
+from reporter.kinds.api_names import NVSENTINEL_RESOURCE
 from reporter.kinds.health_events import HEALTH_EVENTS
-from reporter.kinds.nvsentinel import DEFAULT_RESOURCE, node_health_events
+from reporter.kinds.nvsentinel import node_health_events
 from reporter.model.enums import DetailSource, ScrapeScope
 from reporter.settings import ScrapeMode, StatusAuthorization, StoreBackend, load_settings
 
@@ -90,13 +91,15 @@ def test_store_has_rights_of_its_own_in_the_namespace_of_the_release(helm: Helm)
     assert found == (1000, 7, timedelta(minutes=10))
 
 
-@pytest.mark.parametrize("resource", [DEFAULT_RESOURCE, "healthevents.nvsentinel.dgxc.nvidia.com"])
+@pytest.mark.parametrize(
+    "resource", [NVSENTINEL_RESOURCE, "healthevents.nvsentinel.dgxc.nvidia.com"]
+)
 def test_rights_for_objects_of_nvsentinel_are_for_the_resource_that_is_set(
     helm: Helm, resource: str
 ) -> None:
     given = (
         []
-        if resource == DEFAULT_RESOURCE
+        if resource == NVSENTINEL_RESOURCE
         else [f"--set=extraArgs={{--store-resource={resource}}}"]
     )
     flags = ("--set=store.backend=nvsentinel,scrape.mode=direct", *given)

@@ -76,10 +76,17 @@ def test_a_config_map_of_ones_own_is_mounted_before_it_exists(helm: Helm) -> Non
     assert all(each["kind"] != "ConfigMap" for each in objects)
 
 
-def test_without_either_there_is_no_file(helm: Helm) -> None:
+def test_without_either_the_one_that_the_command_creates_is_mounted_before_it_exists(
+    helm: Helm,
+) -> None:
     objects = helm.render(CHART)
-    assert not [each for each in arguments_of(objects) if "silence" in each]
-    assert "volumes" not in _pod(objects)
+    assert FLAG in arguments_of(objects)
+    (volume,) = _pod(objects)["volumes"]
+    # Helm adopts no object that it has not made, so it never renders one of this name.
+    name = "stack-status-reporter-applied-silences"
+    assert volume["configMap"] == {"name": name, "optional": True}
+    assert name != NAME
+    assert all(each["kind"] != "ConfigMap" for each in objects)
 
 
 ENTRY: Json = {"namespace": "team-a", "reasons": ["all"], "until": "2099-12-01"}

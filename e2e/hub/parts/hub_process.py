@@ -8,7 +8,7 @@ from e2e.chart import crds as chart_crds
 from e2e.controlplane import Client, ControlPlane, crds
 from e2e.controlplane.rules import rules
 from e2e.support.reporter_process import ReporterProcess
-from reporter.cli.configuration import HUB_LEASE, load_hub_settings
+from reporter.cli.hub_configuration import HUB_LEASE, load_hub_settings
 from reporter.hub.run import needed_permissions
 from reporter.kinds.productionstack import PRODUCTION_STACK_CLUSTERS as KIND
 

@@ -12,8 +12,7 @@ import pytest
 
 from e2e.scenarios.cases.real_cases import REAL_CASES
 from e2e.support.cases.case_steps import Case
-from reporter.controller.permissions import kinds_to_watch
-from reporter.evaluation.registry import SPECS
+from reporter.controller.watched_kinds import kinds_to_watch
 from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.stories.format import expected_announcements
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
@@ -37,7 +36,7 @@ def all_to_show() -> frozenset[str]:
     declared = {
         each.kind
         for pack in PACKS
-        for each in kinds_to_watch(catalogue_of(pack), SPECS)
+        for each in kinds_to_watch(catalogue_of(pack))
         if each.is_declared
     }
     return frozenset({*kinds, *rows, *packs, *declared, PAGES, OWN_KIND, STORE})

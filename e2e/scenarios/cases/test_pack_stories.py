@@ -16,8 +16,7 @@ from e2e.support.cases.cluster_objects import ANY_VERSION, CaseClusterObjects
 from e2e.support.cases.cluster_replay import ClusterCaseReplay, line
 from e2e.support.cases.slow_steps import find_delays
 from e2e.support.shared_plane import SharedPlane
-from reporter.controller.permissions import kinds_to_watch
-from reporter.evaluation.registry import SPECS
+from reporter.controller.watched_kinds import kinds_to_watch
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.stories.healthy_stack import stack_before
 from tests.support.pack_stories import PACKS, catalogue_of
@@ -63,7 +62,7 @@ def test_each_pack_has_a_story_that_is_replayed(pack: str) -> None:
 
 @cache
 def _declared(pack: str) -> Sequence[ResourceKind]:
-    return tuple(each for each in kinds_to_watch(catalogue_of(pack), SPECS) if each.is_declared)
+    return tuple(each for each in kinds_to_watch(catalogue_of(pack)) if each.is_declared)
 
 
 def _crd(kind: ResourceKind) -> Json:

@@ -27,7 +27,8 @@ from reporter.kinds.health_events import (
     Resolution,
 )
 from reporter.kinds.productionstack import MAX_NAME
-from reporter.kube.client import RestClient, connect
+from reporter.kube.client import RestClient
+from reporter.kube.connect import connect
 from reporter.kube.errors import Conflict, Invalid, NotFound
 from reporter.kube.event_format import event_labels
 from reporter.kube.event_record import EventRecord

@@ -17,12 +17,9 @@ from e2e.support.reporter_process import NAMESPACE, ReporterProcess
 from e2e.support.reporter_waits import until_all_known, until_logged, until_metric
 from e2e.support.timeouts import PROMPT_TIMEOUT, SHORT_FLAGS
 from reporter.history.node_events import make_fault, make_recovery
+from reporter.kinds.api_names import NVSENTINEL_RESOURCE
 from reporter.kinds.health_events import Resolution
-from reporter.kinds.nvsentinel import (
-    DEFAULT_RESOURCE,
-    NodeHealthEventSpec,
-    node_health_events,
-)
+from reporter.kinds.nvsentinel import NodeHealthEventSpec, node_health_events
 from tests.support.builders import NOON
 from tests.support.health_events import RESOURCE, a_health_event, a_spec
 from tests.support.node_events import a_node_crd
@@ -86,7 +83,8 @@ class NodeStore:
 
 
 @pytest.fixture(
-    params=[(DEFAULT_RESOURCE, "v1"), (OTHER, "v1alpha1")], ids=["as-its-chart", "as-its-design"]
+    params=[(NVSENTINEL_RESOURCE, "v1"), (OTHER, "v1alpha1")],
+    ids=["as-its-chart", "as-its-design"],
 )
 def store(request: pytest.FixtureRequest, bare: ControlPlane) -> Iterator[NodeStore]:
     resource, version = request.param

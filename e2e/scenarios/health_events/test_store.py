@@ -49,6 +49,7 @@ def test_episode_is_an_object_with_a_beginning_and_an_end(plane: ControlPlane) -
         until_phases(client, ACTIVE.format(0), CLEARED.format(0), within=SLOW)
 
 
+@pytest.mark.slow
 def test_finding_without_place_is_counted_and_kept_once_there_is_one(plane: ControlPlane) -> None:
     client = plane.client
     with ReporterProcess(plane, *SHORT_FLAGS, *FLAGS, "--store-max=2") as reporter:
@@ -84,6 +85,7 @@ def test_finding_without_place_is_counted_and_kept_once_there_is_one(plane: Cont
         assert reporter.metric("store_rejected_total", limit="cluster") == 1
 
 
+@pytest.mark.slow
 def test_object_is_deleted_after_its_time_and_those_of_others_are_not(plane: ControlPlane) -> None:
     client = plane.client
     mine = _manifest("mine", **{"app.kubernetes.io/managed-by": "somebody"})
@@ -152,6 +154,7 @@ def _history(plane: ControlPlane, *argv: str) -> str:
     return ended.stdout
 
 
+@pytest.mark.slow
 def test_active_object_that_is_deleted_by_hand_is_made_again(plane: ControlPlane) -> None:
     client = plane.client
     with ReporterProcess(plane, *SHORT_FLAGS, *FLAGS):

@@ -12,7 +12,8 @@ from reporter.kinds.productionstack import (
     PRODUCTION_STACK_STATUSES,
     ProductionStackStatus,
 )
-from reporter.kube.client import RestClient, connect
+from reporter.kube.client import RestClient
+from reporter.kube.connect import connect
 from reporter.kube.errors import Conflict, Invalid, NotFound, Unserved
 from reporter.kube.object_client import ObjectClient
 from reporter.rollup.desired import make_patch

@@ -70,6 +70,7 @@ def test_right_to_list_that_is_missing_from_the_start_is_in_the_table(plane: Con
         events.wait_for(client, INVALID_REASON, within=PROMPT_TIMEOUT)
 
 
+@pytest.mark.slow
 def test_crd_comes_goes_and_comes_again(plane: ControlPlane) -> None:
     client = plane.client
     crds.remove(client, STATUSES)
@@ -113,6 +114,7 @@ def _without_state(state: str) -> Any:
     return change
 
 
+@pytest.mark.slow
 def test_crd_of_an_earlier_release_costs_no_more_writes(plane: ControlPlane) -> None:
     """The API server drops fields that the CRD does not have."""
     client = plane.client
@@ -135,6 +137,7 @@ def _without_blocking(schema: Json) -> None:
     del schema["properties"]["status"]["properties"]["blocking"]
 
 
+@pytest.mark.slow
 def test_spec_that_cannot_be_decoded_is_not_written_to(plane: ControlPlane) -> None:
     client = plane.client
     with (

@@ -7,8 +7,7 @@ from typing import Any
 
 from e2e.controlplane import Client, Json, crds
 from e2e.support.granted_rules import granted
-from reporter.controller.permissions import kinds_to_watch
-from reporter.evaluation.registry import SPECS
+from reporter.controller.watched_kinds import kinds_to_watch
 from reporter.kinds.resource_kind import ResourceKind
 from tests.support.cases import case_catalogue
 
@@ -30,7 +29,7 @@ def declared_kinds(
     served: Mapping[str, Sequence[str]] = case.get("given", {}).get("crds", {})
     kinds = [
         replace(each, versions=tuple(served.get(each.group_resource, each.versions)))
-        for each in kinds_to_watch(case_catalogue(case), SPECS)
+        for each in kinds_to_watch(case_catalogue(case))
         if each.is_declared
     ]
     versions = {each.group_resource: each.versions for each in kinds}

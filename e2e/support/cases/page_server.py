@@ -11,7 +11,7 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
-from reporter.controller.scrape_config import find_scrapes
+from reporter.controller.enabled_scrapes import find_scrapes
 from reporter.evaluation.registry import SPECS
 from reporter.stories.format import expand_numbered
 from reporter.stories.metrics_pages import MetricsPages

@@ -13,12 +13,13 @@ from e2e.support.cases.cluster_replay import FLAGS
 from e2e.support.cases.pointer_comparison import AnnouncedRoot, suppressed_in
 from e2e.support.cases.short_holds import ReplayDelays, overlay
 from reporter.cli.configuration import load_configuration
-from reporter.kube.client import connect
+from reporter.kube.connect import connect
 from reporter.model.enums import Layer, Reason
 from reporter.model.status_document import Blocking, StatusDocument
 from reporter.process.clock import Clock
+from reporter.status.observations import Observations
 from reporter.status.one_shot import OneShotStatus
-from reporter.status.one_shot_cluster import Observations, read_cluster
+from reporter.status.one_shot_cluster import read_cluster
 from reporter.status.source import EVERYTHING
 
 

@@ -1,7 +1,6 @@
-{{/* Alerts on the clusters that the hub answers for, and on the hub itself. */}}
+{{/* Alerts on the clusters that the hub answers for, and on the hub itself, which fire on until a hub shows that it is over. */}}
 {{- define "hub.rules" -}}
 {{- $hub := "productionstack_status_reporter_hub_" }}
-{{- $by := include "hub.by" (dict "root" .) }}
 {{- $own := include "hub.own" . }}
 {{- $labels := dict "hub" (include "hub.identity" .) }}
 {{- with trim (include "hub.clusterRules" .) }}
@@ -13,6 +12,10 @@
 for one that is gone. */}}
 {{- $success := print $hub "last_success_timestamp_seconds" }}
 {{- $leader := printf "%sleader{%s}" $hub $own }}
+# Alerts on the hub while none has led for five minutes: what nobody shows any more has not ended.
+- record: productionstack_hub:alerts:kept
+  expr: >-
+    ALERTS{alertname=~"ProductionStackHub.+",alertstate="firing",{{ $own }}} unless {{ include "hub.on" (dict "root" .) }} ({{ $leader }} == 1 and {{ $leader }} offset 5m == 1)
 {{- include "hub.alert" (dict "root" . "name" "ProductionStackHubWithoutAnswers" "for" "5m" "severity" "critical" "owner" "platform" "labels" $labels
   "why" "A hub that was seen has had no complete answer within its stale time; without a leader it asks nobody. Its own alert remembers it for ever."
   "expr" (printf `max %s (%s or ALERTS{alertname=~".+WithoutAnswers",%s%s}) unless %s time() - %s <= %d or on () absent(%s)` (include "hub.by" (dict "root" . "more" (list "hub"))) $leader $own (include "hub.named" .) (include "hub.on" (dict "root" . "more" (list "hub"))) $success (.Values.staleSeconds | int64) $leader)
@@ -20,30 +23,46 @@ for one that is gone. */}}
   "description" "The log of the hub says why; hub_query_results_total has the results. Without any series of it, no hub leads.") }}
 {{- include "hub.alert" (dict "root" . "name" "ProductionStackHubAnswersIncomplete" "for" "10m" "severity" "warning" "owner" "platform" "labels" $labels
   "why" "A query whose answers were not complete, again and again."
-  "expr" (printf `max %s (increase(%squery_results_total{result!="complete"}[10m]) and ignoring (query, result, hub) %s) > 2` (include "hub.by" (dict "root" . "more" (list "query" "result"))) $hub $leader)
+  "expr" (include "hub.keptHub" (dict "root" . "name" "ProductionStackHubAnswersIncomplete" "more" (list "query" "result")
+    "expr" (printf `increase(%squery_results_total{result!="complete"}[10m]) > 2 and ignoring (query, result, hub) %s` $hub $leader)))
   "summary" `The query {{ $labels.query }} of the hub has no complete answers ({{ $labels.result }})`
   "description" "Limits of the engine, or of the hub, are reached, or a part of the engine is missing. The log of the hub has its words.") }}
 {{- include "hub.alert" (dict "root" . "name" "ProductionStackHubSeriesDropped" "for" "15m" "severity" "warning" "owner" "platform" "labels" $labels
   "why" "Series that were left out, but for those of clusters that nobody asked for."
-  "expr" (printf `sum %s (increase(%sdropped_series_total{why!="not_engaged"}[10m]) and ignoring (why, hub) %s) > 0` (include "hub.by" (dict "root" . "more" (list "why"))) $hub $leader)
+  "expr" (include "hub.keptHub" (dict "root" . "name" "ProductionStackHubSeriesDropped" "more" (list "why")
+    "expr" (printf `increase(%sdropped_series_total{why!="not_engaged"}[10m]) > 0 and ignoring (why, hub) %s` $hub $leader)))
   "summary" `Series of clusters are left out ({{ $labels.why }})`
   "description" "The status page of the hub names some of them. A cluster without the cluster label is never seen.") }}
 {{- include "hub.alert" (dict "root" . "name" "ProductionStackHubObjectsNotWritten" "for" "10m" "severity" "warning" "owner" "platform" "labels" $labels
   "why" "ProductionStackClusters whose last write failed."
-  "expr" (printf "max %s (%sobjects_failing and ignoring (hub) %s) > 0" $by $hub $leader)
-  "summary" `The status of {{ $value }} ProductionStackClusters is not written`
+  "expr" (include "hub.keptHub" (dict "root" . "name" "ProductionStackHubObjectsNotWritten"
+    "expr" (printf "%sobjects_failing > 0 and ignoring (hub) %s" $hub $leader)))
+  "summary" "The status of some ProductionStackClusters is not written"
   "description" "Their conditions may be outdated. The log of the hub says why; hub_object_writes_total has the results.") }}
 {{- $series := "productionstack_status_reporter_" }}
+{{- include "hub.alert" (dict "root" . "name" "ProductionStackHubWatchLost" "for" "10m" "severity" "warning" "owner" "platform" "labels" $labels
+  "why" "A replica that does not watch ProductionStackClusters. A hub that answers for all clusters that are seen has no series of a watch."
+  "expr" (include "hub.keptHub" (dict "root" . "name" "ProductionStackHubWatchLost"
+    "expr" (printf "%swatch_up == 0 and ignoring (kind, hub) %s" $series $leader)))
+  "summary" "The hub does not watch ProductionStackClusters"
+  "description" "New clusters, and changes of those that are there, are not seen; without a first list all clusters are Unknown. The log of the hub says why.") }}
 {{- include "hub.alert" (dict "root" . "name" "ProductionStackHubRightMissing" "for" "5m" "severity" "critical" "owner" "platform" "labels" $labels
   "why" "A permission that the hub needs and has not. A reporter elsewhere has this metric too: that of a hub is of a target that also shows whether the hub leads."
-  "expr" (printf "max %s (%smissing_rights and ignoring (verb, resource, hub) %s) == 1" (include "hub.by" (dict "root" . "more" (list "verb" "resource"))) $series $leader)
+  "expr" (include "hub.keptHub" (dict "root" . "name" "ProductionStackHubRightMissing" "more" (list "verb" "resource")
+    "expr" (printf "%smissing_rights == 1 and ignoring (verb, resource, hub) %s" $series $leader)))
   "summary" `The hub may not {{ $labels.verb }} {{ $labels.resource }}`
   "description" "The RBAC permission is missing. permissions in /status and the log of the hub say what cannot be done without it.") }}
 {{- include "hub.alert" (dict "root" . "name" "ProductionStackHubRightsUnknown" "for" "15m" "severity" "warning" "owner" "platform" "labels" $labels
   "why" "Permissions of the hub of which the last review failed."
-  "expr" (printf "max %s (%sunknown_rights and ignoring (hub) %s) > 0" $by $series $leader)
-  "summary" `{{ $value }} permissions of the hub cannot be reviewed`
+  "expr" (include "hub.keptHub" (dict "root" . "name" "ProductionStackHubRightsUnknown"
+    "expr" (printf "%sunknown_rights > 0 and ignoring (hub) %s" $series $leader)))
+  "summary" "Permissions of the hub cannot be reviewed"
   "description" "The API server does not answer its SelfSubjectAccessReviews. permissions in /status names them.") }}
+{{- end -}}
+
+{{/* Trouble of the hub, which is also there while its alert is kept: {root, name, more, expr}. */}}
+{{- define "hub.keptHub" -}}
+max {{ include "hub.by" . }} ({{ .expr }} or productionstack_hub:alerts:kept{alertname={{ .name | quote }},{{ include "hub.own" .root }}})
 {{- end -}}
 
 {{/* One alert for each cluster with trouble. It waits for longer than the hub does before it calls a cluster silent, so that

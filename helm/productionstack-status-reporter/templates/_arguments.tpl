@@ -8,12 +8,13 @@
 {{- kindIs "bool" .Values.rollupMetrics | ternary "off" (default "cluster" .Values.rollupMetrics) -}}
 {{- end -}}
 
-{{/* The ConfigMap of silences: of the entries, or one of the user's; empty if there is none. */}}
+{{/* The ConfigMap of silences: one of the user's, that of the entries, or without either the one that `silence --apply`
+creates. That one has a name of its own: Helm adopts no object that it has not made. */}}
 {{- define "reporter.silences" -}}
-{{- if kindIs "string" .Values.silences -}}
+{{- if and .Values.silences (kindIs "string" .Values.silences) -}}
 {{- .Values.silences -}}
-{{- else if .Values.silences -}}
-{{- printf "%s-silences" (include "reporter.name" .) -}}
+{{- else -}}
+{{- printf "%s-%s" (include "reporter.name" .) (ternary "silences" "applied-silences" (not (empty .Values.silences))) -}}
 {{- end -}}
 {{- end -}}
 
@@ -72,9 +73,7 @@
 {{- if .Values.mirrorEvents }}
 - --mirror-events=true
 {{- end }}
-{{- if include "reporter.silences" . }}
 - --silence-file=/etc/status-reporter-silences/silences.yaml
-{{- end }}
 {{- with .Values.sources }}
 - --sources={{ join "," . }}
 {{- end }}

@@ -58,6 +58,9 @@
 
 {{/* The commands that remove what helm does not: objects that the process or users have created. */}}
 {{- define "reporter.leftovers" -}}
+{{- if and (include "reporter.runs" .) (empty .Values.silences) }}
+  kubectl delete configmap -n {{ include "reporter.namespace" . }} {{ include "reporter.silences" . }} --ignore-not-found
+{{- end }}
 {{- if ne (include "reporter.store" .) "none" }}
   kubectl delete {{ include "reporter.storeResource" . }} -n {{ .Release.Namespace }} -l app.kubernetes.io/managed-by={{ include "reporter.program" . }}
 {{- end }}

@@ -4,7 +4,7 @@ import { now } from "./status/clock.js";
 import { makeFilter } from "./status/filter.js";
 import { Freshness } from "./status/freshness.js";
 import { Poll } from "./status/poll.js";
-import { STATES } from "./status/states.js";
+import { STATES, stateWord } from "./status/states.js";
 import { buildTree, idsAbove, isFleet } from "./status/subjects.js";
 import { Causes } from "./view/causes.js";
 import { Details } from "./view/details.js";
@@ -35,8 +35,12 @@ class Page {
     this.isOutdated = true;
     this.states = new Set();
     this.freshness = new Freshness();
-    this.tree = new Tree((subject) => this.select(subject));
-    this.details = new Details(byId("details"));
+    this.tree = new Tree({
+      onSelect: (subject) => this.select(subject),
+      onEnter: () => byId("details").focus(),
+      onClose: () => this.deselect(),
+    });
+    this.details = new Details(byId("details"), () => this.tree.focus());
     this.causes = new Causes(byId("causes"), (subject) => this.reveal(subject));
   }
 
@@ -123,8 +127,17 @@ class Page {
       const { unlistedLayers = [], unobserved = {} } = status.cluster ?? {};
       showNotices([...unlistedNotices(unlistedLayers), ...rightsNotices(unobserved.missingRights ?? [])]);
     }
-    this.causes.show(roots, receivedAt, this.nothingText());
+    const causes = this.causes.show(roots, receivedAt, this.nothingText());
+    this.announce(causes);
     this.drawSelected();
+  }
+
+  // Said to those who do not see the page: the state, and only when it changes.
+  announce(causes) {
+    const whole = this.status.cluster ?? this.status.fleet;
+    const state = this.isOutdated || !whole ? "Unknown" : whole.state;
+    const number = causes ? `${plural(causes, "cause")} shown.` : this.nothingText();
+    setText(byId("announcement"), `${isFleet(this.status) ? "Fleet" : "Cluster"} ${stateWord(state)}. ${number}`);
   }
 
   matchesText(found) {
@@ -146,6 +159,12 @@ class Page {
   select(subject) {
     this.selected = subject.id;
     this.details.show(subject, this.receivedAt);
+  }
+
+  deselect() {
+    this.selected = null;
+    this.tree.deselect();
+    this.details.showNothing(false);
   }
 
   drawSelected() {

@@ -75,4 +75,5 @@ class ShortTimeoutApi(RestClient):
         self.api = api
 
     async def call(self, method, path, **given):
-        return await self.api.call(method, path, timeout=timedelta(seconds=0.5), **given)
+        given["timeout"] = timedelta(seconds=0.5)
+        return await self.api.call(method, path, **given)

@@ -13,7 +13,6 @@ from reporter.announcing.announcements import Announcements
 from reporter.announcing.earlier_events import EarlierEvents
 from reporter.announcing.event_plan import EventPlan
 from reporter.announcing.event_writer import EventWriteLog, EventWriter
-from reporter.catalogue.entries import ProbeSpec
 from reporter.controller.controller import Controller
 from reporter.evaluation.evaluation import EvaluationSettings
 from reporter.evaluation.pipeline import Evaluator
@@ -23,11 +22,11 @@ from reporter.kube.leader_writer import LeaderWriter
 from reporter.model.enums import Emission, Layer
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Clear, InvolvedObject, Unknown, Verdict
-from reporter.probes.probe import Probe
 from reporter.process.clock import Clock
 from tests.support.background import running_beside
 from tests.support.builders import a_catalogue, a_key, an_entry
 from tests.support.reason_states import reason_states
+from tests.support.scripted_probe import a_scripted_probe
 from tests.support.subject_store import a_subject_store
 
 
@@ -129,7 +128,7 @@ def an_evaluator(catalogue, verdicts: dict, *, settings=None, requires=()) -> Ev
             return [Unknown(request.key(), verdict)]
         return [Clear(request.key()) if verdict is None else verdict]
 
-    probe = Probe(ProbeSpec("none", object, required_kinds=requires), evaluate)
+    probe = a_scripted_probe(evaluate, required_kinds=requires)
     return Evaluator(catalogue, {"none": probe}, {}, settings or EvaluationSettings())
 
 

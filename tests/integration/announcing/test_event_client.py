@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from devcluster.server import DevCluster
 from reporter import PROGRAM_NAME
-from reporter.kube.client import RestClient, connect
+from reporter.kube.client import RestClient
+from reporter.kube.connect import connect
 from reporter.kube.errors import Conflict, Invalid, NotFound
 from reporter.kube.event_format import LABEL_PREFIX, encode_event, event_name
 from reporter.kube.event_record import EventRecord

@@ -11,7 +11,8 @@ from devcluster.http.faults.rules import (
 )
 from devcluster.kubeconfig import render_kubeconfig
 from devcluster.server import DevCluster
-from reporter.kube.client import RestClient, connect
+from reporter.kube.client import RestClient
+from reporter.kube.connect import connect
 from reporter.kube.events import EventClient
 from tests.integration.announcing.lossy_connection import (
     LossyConnection,

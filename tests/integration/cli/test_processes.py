@@ -1,5 +1,6 @@
 """Signals, closed pipes and imports of the command line, which only a real process shows."""
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from devcluster import DevCluster
 from tests.support.stubs.certificates import a_certificate
 
 
@@ -63,47 +65,129 @@ def test_only_the_light_part_of_the_client_is_loaded():
     assert [each for each in loaded if each.startswith(TOO_MUCH)] == []
 
 
-LOADED_BY_STATUS = """
-import sys
-from reporter.cli.command import find_command
-find_command("status")
-print("\\n".join(sys.modules))
+LOADED_BY = """
+import os, sys
+from reporter.cli.commands import run_command
+code = run_command(sys.argv[1:], os.environ)
+print("\\n".join(sys.modules), file=sys.stderr)
+sys.exit(code)
 """
-NOT_FOR_ONE_TABLE = (
+NETWORK = (
+    "aiohttp",
+    "attr",
+    "email.message",
+    "importlib.metadata",
+    "reporter.kube.connect",
+    "reporter.kube.kubeconfig",
+    "reporter.kube.rest_config",
+    "reporter.kube.transport",
+)
+"""Imported by what connects to an API server or to a reporter, which is a third of its start."""
+
+RUN_ALONE = (
     "prometheus_client",
-    "reporter.cli.fleet",
-    "reporter.cli.history",
+    "reporter.app",
+    "reporter.controller.permissions",
+    "reporter.kube.elector",
+    "reporter.kube.reflector",
     "reporter.metrics.input_collectors",
     "reporter.scrape.scraper",
-    "reporter.status.dump",
+)
+EXPRESSIONS = ("cel_expr_python", "reporter.cel.compile", "reporter.cel.evaluation")
+ONE_TABLE = (
+    *RUN_ALONE,
+    *EXPRESSIONS,
+    "reporter.cli.fleet",
+    "reporter.cli.history",
+    "reporter.hub",
+    "reporter.kinds.nvsentinel",
     "reporter.status.junit",
     "reporter.status.watching",
     "xml.etree",
 )
+NO_LOOP = (*NETWORK, "asyncio", "reporter.rollup.fold", "ssl")
+
+NAMESPACE = "apiVersion: v1\nkind: Namespace\nmetadata: { name: team-a }\n"
+STORY = """\
+why: A namespace without the label is no workload namespace.
+of: [modelharnessGatewayClassMissing]
+story:
+  - at: 1m
+    change:
+      Namespace other: {}
+announced: {}
+"""
+SILENCE = ("team-a/qwen", "inferencesetModelPodsNotReady", "--until=1h", "--why=x", "--by=me")
+
+
+@pytest.mark.parametrize(
+    ("argv", "needs", "needs_not"),
+    [
+        (("status", "--from=file:dump.yaml"), "reporter.status.dump", (*ONE_TABLE, *NETWORK)),
+        (("explain", "clusterBBRNotReady"), "yaml", (*ONE_TABLE, *NO_LOOP)),
+        (("check-config",), "yaml", (*RUN_ALONE, *EXPRESSIONS, *NO_LOOP)),
+        (("silence", *SILENCE), "yaml", (*ONE_TABLE, *NO_LOOP)),
+        (("lint", "story.yaml"), "reporter.cel.compile", (*RUN_ALONE, *NETWORK, "asyncio")),
+        (("test", "story.yaml"), "reporter.rollup.fold", (*RUN_ALONE, *NETWORK, "asyncio")),
+        (("version",), "msgspec", (*ONE_TABLE, "aiohttp", "asyncio", "yaml")),
+        (("run", "--help"), "msgspec", (*ONE_TABLE, *NO_LOOP, "yaml")),
+    ],
+    ids=["status", "explain", "check-config", "silence", "lint", "test", "version", "run-help"],
+)
+def test_a_command_loads_what_it_needs(
+    argv: tuple[str, ...], needs: str, needs_not: tuple[str, ...], tmp_path: Path
+):
+    (tmp_path / "dump.yaml").write_text(NAMESPACE)
+    (tmp_path / "story.yaml").write_text(STORY)
+    done = _run(argv, tmp_path)
+    loaded = done.stderr.splitlines()
+    assert done.returncode == 0, f"{done.stdout}{done.stderr[:400]}"
+    assert needs in loaded
+    assert _among(loaded, needs_not) == []
+    assert all(map(find_spec, needs_not)), "one of them has another name now"
+
+
+async def test_status_loads_what_one_table_of_a_cluster_needs(tmp_path: Path):
+    async with DevCluster() as server:
+        server.load_example_stack()
+        server.write_kubeconfig(tmp_path / "kubeconfig")
+        argv = ("status", "--from=cluster", "--kubeconfig=kubeconfig")
+        done = await asyncio.to_thread(_run, argv, tmp_path)
+    loaded = done.stderr.splitlines()
+    assert done.returncode == 0, done.stderr[:400]
+    assert "reporter.status.one_shot_cluster" in loaded
+    assert _among(loaded, (*ONE_TABLE, "reporter.status.dump")) == []
+
+
+def _run(argv: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess[str]:
+    root = str(Path(__file__).parents[3])
+    return subprocess.run(
+        [sys.executable, "-c", LOADED_BY, *argv],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": root},
+        timeout=60,
+    )
+
+
+def _among(loaded: list[str], names: tuple[str, ...]) -> list[str]:
+    """Return what is loaded of these modules, and of what is in them."""
+    return [each for each in loaded if any(f"{each}.".startswith(f"{name}.") for name in names)]
+
+
 AUTHORITIES = """
 import os
-from reporter.cli.command import find_command
-find_command("status")
+from reporter.process.imports import uncollected_imports
+with uncollected_imports():
+    from reporter.cli import cluster_sources
 from aiohttp import connector
 from reporter.kube.tls import verifying_context
 print(connector._SSL_CONTEXT_VERIFIED.cert_store_stats()["x509_ca"])
 print(verifying_context().cert_store_stats()["x509_ca"])
 print(os.environ["SSL_CERT_FILE"])
 """
-
-
-def test_status_loads_what_one_table_of_a_cluster_needs():
-    done = subprocess.run(
-        [sys.executable, "-c", LOADED_BY_STATUS],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    loaded = done.stdout.splitlines()
-    assert "reporter.status.one_shot" in loaded
-    assert [each for each in loaded if each.startswith(NOT_FOR_ONE_TABLE)] == []
-    assert all(map(find_spec, NOT_FOR_ONE_TABLE)), "one of them has another name now"
 
 
 def test_the_authorities_of_the_system_are_read_by_what_verifies_with_them(tmp_path: Path):

@@ -27,7 +27,7 @@ from reporter.evaluation.clocks import Delays
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.pipeline import Evaluator
 from reporter.evaluation.registry import PROBES
-from reporter.kube.client import connect
+from reporter.kube.connect import connect
 from reporter.metrics.input_collectors import WatchReport
 from reporter.model.states import State
 from reporter.model.verdicts import ObjectRef

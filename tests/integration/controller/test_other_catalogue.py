@@ -11,7 +11,6 @@ from reporter.catalogue.subject_definitions import SubjectDefinitions
 from reporter.cli.configuration import load_shipped_catalogue
 from reporter.controller.inputs import Inputs
 from reporter.controller.unread import UnreadKinds
-from reporter.evaluation.registry import SPECS
 from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.kube.client import RestClient
 from reporter.model.observations import NotSynced
@@ -81,7 +80,7 @@ async def test_a_kind_that_nothing_needs_any_more_is_not_shown(api: RestClient, 
     before, after = load_shipped_catalogue(), with_overlay(tmp_path, MODELS_OFF, "kaito")
     inputs = inputs_of(api, before)
     inputs.store.set_watch_state(INFERENCE_SETS, NotSynced("may not list", refused=True))
-    unread = UnreadKinds(inputs.store, before, SPECS, ())
+    unread = UnreadKinds(inputs.store, before, ())
     assert SETS in {each.kind for each in inputs.watch_reports()}
     assert SETS in unread.find(now=NOON)
     assert inputs.why_restart(after) == ""

@@ -16,11 +16,12 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from devcluster.server import DevCluster
-from reporter.cli.configuration import load_hub_settings
+from reporter.cli.hub_configuration import load_hub_settings
 from reporter.hub.query_client import QueryClient, QueryCredentials
 from reporter.hub.run import Hub
 from reporter.kinds.productionstack import PRODUCTION_STACK_CLUSTERS
-from reporter.kube.client import RestClient, connect
+from reporter.kube.client import RestClient
+from reporter.kube.connect import connect
 from reporter.model.states import State
 from reporter.process.clock import Clock
 from tests.integration.server.served_pages import free

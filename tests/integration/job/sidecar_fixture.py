@@ -16,7 +16,7 @@ from reporter.job.steps import SidecarRules
 from reporter.job.watching import StopSignal
 from reporter.job.writer import WriteDeadlines
 from reporter.kube.backoff import BackoffParameters
-from reporter.kube.client import connect
+from reporter.kube.connect import connect
 from reporter.process.clock import Clock
 from tests.support.stubs.api_servers import until
 

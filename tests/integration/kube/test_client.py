@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 from aiohttp import web
 
-from reporter.kube.client import connect
+from reporter.kube.connect import connect
 from reporter.kube.errors import KubeError, Refused, Throttled, Unreachable, Unserved
 from reporter.settings.errors import ConfigurationError
 from tests.integration.kube.credentials_fixture import ALWAYS, a_plugin, printing

@@ -6,7 +6,7 @@ import ssl
 
 import pytest
 
-from reporter.kube.client import connect
+from reporter.kube.connect import connect
 from reporter.kube.errors import Refused, Unreachable
 from reporter.settings.errors import ConfigurationError
 from tests.integration.kube.credentials_fixture import (

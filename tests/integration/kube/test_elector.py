@@ -14,7 +14,8 @@ import pytest_asyncio
 from msgspec.structs import replace
 
 from devcluster.server import DevCluster
-from reporter.kube.client import RestClient, connect
+from reporter.kube.client import RestClient
+from reporter.kube.connect import connect
 from reporter.kube.elector import Elector
 from reporter.kube.errors import Conflict, NotFound
 from reporter.kube.leadership import Leadership, NoElection

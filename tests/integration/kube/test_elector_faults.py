@@ -61,7 +61,7 @@ WRITER = """
 import asyncio, sys
 from datetime import timedelta
 from reporter.process.clock import Clock
-from reporter.kube.client import connect
+from reporter.kube.connect import connect
 from reporter.kube.leases import LeaseLock
 from reporter.kube.elector import Elector
 from tests.integration.kube.test_elector import FAST_TIMING

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reporter.kube.client import connect
+from reporter.kube.connect import connect
 from reporter.kube.credentials import RefreshPolicy
 from reporter.kube.errors import Refused
 from reporter.kube.exec_plugin import MAX_OUTPUT_BYTES, ExecPlugin, run_exec_plugin, run_program

@@ -267,7 +267,7 @@ async def test_owners_that_cannot_be_read_are_left_alone(
     async with leading_with_ownership(ownership_of(api, store), SLOW) as elector:
         raw = json.loads(elector.lease.raw)
         raw["metadata"]["ownerReferences"] = "mine"
-        elector._lease = Lease(elector.lease.record, json.dumps(raw).encode())
+        elector.lease = Lease(elector.lease.record, json.dumps(raw).encode())
         deploy(store, "uid-1")
         await asyncio.sleep(0.2)
         assert owning_writes(server) == 0

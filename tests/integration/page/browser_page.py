@@ -29,7 +29,8 @@ ARGUMENTS = (
     "--lang=en",
     "--force-color-profile=srgb",
 )
-WIDE = (1280, 900)
+WIDE = (1280, 1600)
+"""So high that the tree is seen below the causes: of a row that is not, the browser knows no innerText."""
 
 ROWS = """
 return [...document.querySelectorAll("[role=treeitem]")].map((row) => ({
@@ -145,6 +146,17 @@ class BrowserPage:
             "const real = window.setTimeout;"
             "window.setTimeout = (run, ms) => real(run, ms >= 100 && ms < 1000 ? 1e6 : ms)"
         )
+
+    async def accessible_names(self) -> list[tuple[str, str]]:
+        """Return the role and the name of each element that a screen reader is told of."""
+        tree = await asyncio.to_thread(
+            self._driver.execute_cdp_cmd, "Accessibility.getFullAXTree", {}
+        )
+        return [
+            (str(node["role"]["value"]), str(node.get("name", {}).get("value", "")))
+            for node in tree["nodes"]
+            if not node["ignored"] and "role" in node
+        ]
 
     async def emulate(self, size: tuple[int, int] = WIDE, *, scheme: str = "light") -> None:
         """Emulate the size of a screen, and its preference for light or dark."""

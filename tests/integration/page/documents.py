@@ -14,9 +14,11 @@ from reporter.model.status_document import (
     HarnessStatus,
     InferenceSetStatus,
     NamespaceStatus,
+    NotAvailable,
     Package,
     Replicas,
     StatusDocument,
+    Suppressed,
     UnlistedLayer,
 )
 from reporter.process.clock import Clock
@@ -49,8 +51,29 @@ def kaito_out(**more) -> Blocking:
 
 def an_inference_set(name: str, state: State = State.CURRENT, **more) -> InferenceSetStatus:
     ready = 2 if state is State.CURRENT else 0
-    replicas = Replicas(desired=2, updated=2, ready=ready)
-    return InferenceSetStatus(name=name, state=state, **{"replicas": replicas, **more})
+    known = {
+        "replicas": Replicas(desired=2, updated=2, ready=ready),
+        "available": True if state is State.CURRENT else None,
+    }
+    return InferenceSetStatus(name=name, state=state, **{**known, **more})
+
+
+def kaito_hinders(**more) -> NotAvailable:
+    known = {
+        "reason": KAITO_OUT,
+        "code": "Unavailable",
+        "layer": Layer.CLUSTER,
+        "object": KAITO,
+        "message": f"{KAITO_OUT} is out.",
+        "remedy": f"Mend what {KAITO_OUT} names.",
+        "actionability": Actionability.PLATFORM,
+    }
+    return NotAvailable(**{**known, **more})
+
+
+def no_pods(**more) -> Suppressed:
+    message = "No pod of the model is Ready."
+    return Suppressed(reason=NO_PODS, code="Missing", message=message, by=(KAITO_OUT,), **more)
 
 
 def a_namespace(name: str, state: State, *sets: InferenceSetStatus, **more) -> NamespaceStatus:
@@ -119,7 +142,15 @@ def _namespaces(follows: Blocking) -> tuple[NamespaceStatus, ...]:
         a_namespace(
             "team-failed",
             State.FAILED,
-            an_inference_set("llama", State.FAILED, blocking=follows, available=False),
+            an_inference_set(
+                "llama",
+                State.FAILED,
+                blocking=follows,
+                suppressed=(no_pods(),),
+                available=False,
+                not_available=kaito_hinders(),
+                gateways=("team-failed/team-failed-gw",),
+            ),
             an_inference_set("qwen"),
             blocking=follows,
             available=True,

@@ -6,11 +6,16 @@ Take the picture of the status page in docs/: the example stack during an outage
 
 import argparse
 import asyncio
+import json
 import tempfile
+from datetime import datetime
 from pathlib import Path
 
 from devcluster.demo.live_stack import run_live_stack
-from devcluster.example.team import TEAM, WORKSPACE
+from devcluster.example import team
+from devcluster.example.stack import STACK_AGE, with_running_pods
+from devcluster.example.team import MODEL, TEAM, WORKSPACE
+from devcluster.schema import times
 from devcluster.server import DevCluster
 from reporter.process.clock import Clock
 from tests.integration.page.browser_page import BrowserPage, start_browser
@@ -18,7 +23,9 @@ from tests.integration.process.reporter_process import running_reporter
 
 
 KAITO = ("deployments.apps", "kaito-system", "kaito-workspace")
-SIZE = (1040, 940)
+ROUTER = ("deployments.apps", "kaito-system", "body-based-router")
+SIZE = (1200, 1230)
+OTHER_TEAM, OTHER_MODEL = "team-b", "llama"
 
 
 def short_holds(folder: Path) -> tuple[str, ...]:
@@ -35,22 +42,40 @@ def break_kaito_and_the_model(server: DevCluster) -> None:
     server.cluster.delete("pods", TEAM, f"{WORKSPACE}-0")
 
 
+def add_team(server: DevCluster, now: datetime) -> None:
+    """Store the team of the example stack a second time, under other names."""
+    created = now - STACK_AGE
+    deployments = (each for one in team.deployments() for each in with_running_pods(one, created))
+    text = json.dumps([team.namespace(), *deployments, *team.manifests(created)])
+    for manifest in json.loads(text.replace(TEAM, OTHER_TEAM).replace(MODEL, OTHER_MODEL)):
+        manifest["metadata"].setdefault("creationTimestamp", times.format_time(created))
+        server.cluster.upsert(manifest)
+
+
 async def take(file: Path, folder: Path) -> None:
-    driver = await asyncio.to_thread(start_browser)
+    driver, clock = await asyncio.to_thread(start_browser), Clock()
     try:
         async with (
-            run_live_stack(Clock()) as server,
+            run_live_stack(clock) as server,
             running_reporter(server, folder, *short_holds(folder)) as reporter,
         ):
+            add_team(server, clock.now())
             await reporter.wait_ready()
             break_kaito_and_the_model(server)
+            server.cluster.patch(*ROUTER, {"spec": {"replicas": 0}}, subresource="scale")
             page = BrowserPage(driver)
             await page.emulate(SIZE)
             await page.open(f"http://{reporter.health_at}/")
             await page.until_text("#causes", "clusterKaitoControllerNotReady")
             await page.until_text(f"[data-id='set/{TEAM}/qwen']", "suppressed")
             await page.until_text(f"[data-id='namespace/{TEAM}']", "Failed")
-            await page.click(f"[data-id='set/{TEAM}/qwen']")
+            await page.until_text("#causes", "2 models not available")
+            await page.until_text("#causes", "1 suppressed")
+            await page.until_text("#cluster", "Available: 0 of 2")
+            await page.click("#causes .follows summary")
+            await page.until_text("#causes", f"{OTHER_TEAM}/{OTHER_MODEL} through Gateway")
+            await page.click("[data-id=cluster] .twisty")
+            await page.click(f"[data-id='set/{OTHER_TEAM}/{OTHER_MODEL}']")
             await page.run("scrollTo(0, 0)")
             await page.screenshot(file)
     finally:

@@ -1,10 +1,10 @@
 """The page of a hub in a browser: clusters as the first level."""
 
+from reporter.model.enums import Engage
 from reporter.model.fleet_status import (
     ClusterEntry,
     Dropped,
     DroppedEntry,
-    Engage,
     FleetBlocking,
     FleetCode,
     FleetDocument,

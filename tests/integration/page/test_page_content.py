@@ -3,10 +3,16 @@
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from reporter.model.enums import Layer
 from reporter.model.states import COUNTED_STATES, Actionability, State
-from reporter.model.status_document import AvailableCounts, ClusterCounts, NotAvailable
+from reporter.model.status_document import (
+    AvailableCounts,
+    ClusterCounts,
+    NotAvailable,
+    Suppressed,
+)
 from tests.integration.page.browser_page import BrowserPage
 from tests.integration.page.documents import (
     CLOCK,
@@ -19,6 +25,7 @@ from tests.integration.page.documents import (
     every_state,
     healthy,
     kaito_out,
+    no_pods,
 )
 from tests.integration.page.served_document import serving_document
 
@@ -86,8 +93,8 @@ async def test_a_current_model_that_is_not_available_is_open_and_marked(page: Br
         rows = await page.rows()
         assert "1 not available" in rows["namespace/team-a"]["text"]
         shown = rows["set/team-a/qwen"]["text"]
-        assert "not available" in shown
-        assert "↳ clusterBBRNotReady platform" in shown
+        assert "not available: clusterBBRNotReady platform" in shown
+        assert shown.endswith("✕ not available")
         assert "Available: 0 of 1" in " ".join((await page.text("#cluster")).split())
 
 
@@ -100,7 +107,9 @@ async def test_a_cause_has_who_must_act_since_when_and_what_to_do(page: BrowserP
             "deployments.apps kaito-system/kaito-workspace",
             "acts: platform",
             "12m",
-            "Blocks 2 subjects, 1 of them suppressed",
+            f"↳ {NO_PODS} 1 suppressed",
+            "↳ 1 model not available",
+            "Blocks 2 subjects",
             "stalled",
             f"{KAITO_OUT} is out.",
             f"Remedy: Mend what {KAITO_OUT} names.",
@@ -108,18 +117,124 @@ async def test_a_cause_has_who_must_act_since_when_and_what_to_do(page: BrowserP
             assert text in first
 
 
-async def test_what_is_suppressed_is_folded_under_its_cause(page: BrowserPage):
-    async with serving_document(every_state()) as served:
+INDENT = """
+const left = (selector) => document.querySelector(selector).getBoundingClientRect().left;
+return left("#causes .follows summary") - left("#causes .title");
+"""
+
+
+async def test_what_is_suppressed_stands_indented_under_its_cause_with_its_number(
+    page: BrowserPage,
+):
+    other = an_inference_set("phi", State.FAILED, suppressed=(no_pods(),), blocking=kaito_out())
+    document = every_state()
+    document = replace(
+        document, namespaces=(*document.namespaces, a_namespace("team-b", State.FAILED, other))
+    )
+    async with serving_document(document) as served:
         await page.open(served.url)
-        assert NO_PODS not in await page.text("#causes")
-        await page.click("#causes article summary")
-        await page.until_text("#causes article", "Suppressed: 1 subject")
-        assert NO_PODS not in await page.text("#causes")
-        await page.run(
-            "[...document.querySelectorAll('#causes article summary')]"
-            ".find((each) => each.innerText.includes('Suppressed')).click()"
+        follows = await page.text("#causes article .follows")
+        assert f"↳ {NO_PODS} 2 suppressed" in follows
+        assert "team-failed/llama" not in follows
+        assert await page.run(INDENT) > 0
+        await page.click("#causes .follows summary")
+        shown = await page.until_text("#causes .follows", "team-failed/llama")
+        assert "No pod of the model is Ready." in shown
+
+
+async def test_a_finding_that_follows_from_a_suppressed_one_stands_under_the_root(
+    page: BrowserPage,
+):
+    further = Suppressed(reason="inferencesetRouteNotReady", code="x", by=(NO_PODS,))
+    model = an_inference_set(
+        "phi", State.FAILED, suppressed=(no_pods(), further), blocking=kaito_out(pointer=True)
+    )
+    cluster = a_cluster(State.FAILED, blocking=kaito_out())
+    document = a_document(a_namespace("team-b", State.FAILED, model), cluster=cluster)
+    async with serving_document(document) as served:
+        await page.open(served.url)
+        follows = await page.text("#causes article .follows")
+        assert f"↳ {NO_PODS} 1 suppressed" in follows
+        assert "↳ inferencesetRouteNotReady 1 suppressed" in follows
+
+
+HINDERED = NotAvailable(
+    reason="inferencesetCheckFailed",
+    code="NoAnswer",
+    layer=Layer.MODELDEPLOYMENT,
+    object="jobs.batch team-a/smoke-1",
+    message="the Gateway answered 503",
+    remedy="Ask the Gateway.",
+    actionability=Actionability.USER,
+)
+
+
+async def test_a_cause_that_hinders_requests_alone_is_shown_with_models_and_their_gateway(
+    page: BrowserPage,
+):
+    model = an_inference_set(
+        "qwen", available=False, not_available=HINDERED, gateways=("infra/shared-gw",)
+    )
+    async with serving_document(a_document(a_namespace("team-a", State.CURRENT, model))) as served:
+        await page.open(served.url)
+        card = " ".join((await page.text("#causes article")).split())
+        assert card.startswith("✕ not available inferencesetCheckFailed jobs.batch team-a/smoke-1")
+        assert "the Gateway answered 503" in card
+        assert "Remedy: Ask the Gateway." in card
+        await page.click("#causes .follows summary")
+        await page.until_text("#causes", "team-a/qwen through Gateway infra/shared-gw")
+
+
+async def test_the_details_say_why_a_model_is_not_available_and_the_way_of_its_requests(
+    page: BrowserPage,
+):
+    model = an_inference_set(
+        "qwen", available=False, not_available=HINDERED, gateways=("infra/shared-gw",)
+    )
+    document = a_document(
+        a_namespace(
+            "team-a",
+            State.CURRENT,
+            model,
+            available_counts=AvailableCounts(unavailable=1),
         )
-        assert "team-failed/llama" in await page.until_text("#causes article", NO_PODS)
+    )
+    async with serving_document(document) as served:
+        await page.open(served.url)
+        await page.click("[data-id='set/team-a/qwen']")
+        shown = " ".join((await page.text("#details")).split())
+        for text in (
+            "Available ✕ not available",
+            "Gateway infra/shared-gw",
+            "Why it is not available Reason inferencesetCheckFailed",
+            "Message the Gateway answered 503",
+            "Who must act user: the owner of the namespace",
+            "Request path Gateway infra/shared-gw ✕ jobs.batch team-a/smoke-1 model qwen",
+        ):
+            assert text in shown
+
+
+@pytest.mark.parametrize(
+    ("more", "shown"),
+    [
+        ({}, "✓ available"),
+        ({"available": None}, "? availability unknown"),
+        ({"available": False, "not_available": HINDERED}, "✕ not available"),
+        (
+            {"available": False, "not_available": replace(HINDERED, reason="", code="Unrouted")},
+            "no route",
+        ),
+    ],
+)
+async def test_availability_stands_beside_the_state(page: BrowserPage, more, shown: str):
+    model = an_inference_set("qwen", **more)
+    counts = AvailableCounts(unavailable=1)  # so that the namespace is open
+    document = a_document(a_namespace("team-a", State.CURRENT, model, available_counts=counts))
+    async with serving_document(document) as served:
+        await page.open(served.url)
+        text = (await page.rows())["set/team-a/qwen"]["text"]
+        assert text.startswith("✓ Ready qwen")
+        assert text.endswith(shown)
 
 
 async def test_what_is_held_is_folded_and_counted(page: BrowserPage):
@@ -132,13 +247,7 @@ async def test_what_is_held_is_folded_and_counted(page: BrowserPage):
 async def test_a_subject_of_a_cause_is_a_way_to_its_row(page: BrowserPage):
     async with serving_document(every_state()) as served:
         await page.open(served.url)
-        for depth in ("#causes > article > .fold", "#causes > article > .fold > .fold"):
-            await page.until(
-                "const found = [...document.querySelectorAll(`${arguments[0]} > summary`)];"
-                "found.forEach((each) => each.click());"
-                "return found.length",
-                depth,
-            )
+        await page.click("#causes > article > .fold > summary")
         await page.until_text("#causes", "team-failed/llama")
         await page.run(
             "[...document.querySelectorAll('#causes button.link')]"

@@ -18,7 +18,7 @@ def test_tests_without_a_browser_are_skipped_and_the_end_names_the_command(tmp_p
     assert "1 skipped" in ended.stdout
     assert "1 test(s) of the status page did NOT run." in ended.stdout
     assert (
-        "apt-get install -y --no-install-recommends --no-remove chromium chromium-driver"
+        "apt-get install -y --no-install-recommends --no-remove chromium-headless-shell chromium-driver"
         in ended.stdout
     )
 

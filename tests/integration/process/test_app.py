@@ -15,10 +15,10 @@ from devcluster.http.faults.rules import (
 )
 from devcluster.server import DevCluster
 from reporter import app
-from reporter.controller.scrape_config import scraping_reasons
+from reporter.controller.enabled_scrapes import scraping_reasons
 from reporter.evaluation.finished_pass import FinishedPass
 from reporter.evaluation.registry import SPECS
-from reporter.kube.client import connect
+from reporter.kube.connect import connect
 from reporter.process.clock import Clock
 from reporter.settings import load_settings
 from tests.integration.process.reporter_process import (

@@ -13,13 +13,14 @@ from devcluster.server import DevCluster
 from reporter.app import Reporter
 from reporter.catalogue.entries import Catalogue
 from reporter.cli.configuration import load_shipped_catalogue
-from reporter.kube.client import connect
+from reporter.kube.connect import connect
 from reporter.process.clock import Clock
 from reporter.settings import load_settings
 from tests.integration.process.reporter_process import events, server
 from tests.integration.process.test_reload import DASHBOARD
 from tests.support.background import running_beside
 from tests.support.faulty_catalogues import FAULT, with_faulty_keys, with_faulty_probe
+from tests.support.metrics_text import metrics_text
 from tests.support.mounted_file import MountedFile
 from tests.support.setting_reason import SETTING, setting_overlay
 from tests.support.stubs.api_servers import until as until_within
@@ -100,7 +101,7 @@ async def test_a_fault_is_a_refused_reload_and_the_catalogue_before_stays(
         series = "productionstack_status_reporter_overlay"
 
         def shows(sample: str) -> bool:
-            return f"{series}{sample}\n" in reporter.metrics.render().decode()
+            return f"{series}{sample}\n" in metrics_text(reporter.metrics)
 
         overlay.write("faulty")
         await until(lambda: shows('_reloads_total{result="refused"} 1.0'))
@@ -108,13 +109,13 @@ async def test_a_fault_is_a_refused_reload_and_the_catalogue_before_stays(
         assert shows('_reloads_total{result="applied"} 0.0')
         assert f"RuntimeError: {FAULT}" in reporter._why_overlay_refused()
         assert FAULT in caplog.text
-        assert ADDED not in reporter.metrics.render().decode()
+        assert ADDED not in metrics_text(reporter.metrics)
         server.cluster.upsert(a_setting("no", "yes"))
         await until(lambda: events(server) == [f"{SETTING} x1"])
         overlay.write("two")
         await until(lambda: shows('_reloads_total{result="applied"} 1.0'))
         assert shows("_refused 0.0")
-        assert ADDED in reporter.metrics.render().decode()
+        assert ADDED in metrics_text(reporter.metrics)
 
 
 async def test_a_probe_that_fails_in_the_changed_catalogue_costs_its_reason_only(
@@ -137,7 +138,7 @@ def states(reporter: Reporter) -> set[str]:
     """Return the states of the reason, as the metrics page shows them."""
     return {
         sample.labels["state"]
-        for family in text_string_to_metric_families(reporter.metrics.render().decode())
+        for family in text_string_to_metric_families(metrics_text(reporter.metrics))
         for sample in family.samples
         if sample.name.endswith("_reason_state")
         if sample.labels["reason"] == SETTING

@@ -1,7 +1,9 @@
 """The workflows run what is pinned, and have no more permissions than they need."""
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -35,14 +37,17 @@ def test_a_workflow_may_only_read_unless_a_job_says_otherwise(workflow: Path):
     assert content["permissions"] in ({}, {"contents": "read"})
     for name, job in content["jobs"].items():
         writes = {key for key, value in job.get("permissions", {}).items() if value == "write"}
-        assert not writes or workflow.stem == "release", name
+        allowed = {"release": writes, "rebuild": {"actions"}}.get(workflow.stem, set())
+        assert writes <= allowed, name
 
 
 def test_a_release_is_tested_first_and_signs_what_it_pushes():
     content = yaml.safe_load((ROOT / ".github/workflows/release.yaml").read_text())
     jobs = content["jobs"]
     assert jobs["test"]["uses"] == "./.github/workflows/test.yaml"
-    assert (jobs["image"]["needs"], jobs["chart"]["needs"]) == ("test", "image")
+    assert jobs["scan"]["uses"] == "./.github/workflows/scan.yaml"
+    assert (jobs["image"]["needs"], jobs["chart"]["needs"]) == (["test", "scan"], "image")
+    assert all("!failure() && !cancelled()" in jobs[job]["if"] for job in ("image", "chart"))
     (build,) = (step for step in jobs["image"]["steps"] if step.get("id") == "build")
     assert build["with"]["platforms"] == "linux/amd64,linux/arm64"
     assert (build["with"]["provenance"], build["with"]["sbom"]) == ("mode=max", True)
@@ -50,7 +55,7 @@ def test_a_release_is_tested_first_and_signs_what_it_pushes():
     for job in ("image", "chart"):
         runs = "\n".join(step.get("run", "") for step in jobs[job]["steps"])
         assert "cosign sign --yes" in runs
-        assert "${{" not in runs.replace("--format '{{", ""), "texts are given as variables"
+        assert "${{" not in runs, "texts are given as variables"
         (attested[job],) = (
             step["with"]
             for step in jobs[job]["steps"]
@@ -86,7 +91,70 @@ def test_a_release_has_the_notes_and_all_that_is_installed_and_the_sbom():
     assert "make --silent release-notes > notes.md" in run
     _, _, files = run.replace("\\\n", "").partition("--notes-file notes.md ")
     plugin = ["dist/productionstack-status.tar.gz", "dist/productionstack-status.yaml"]
-    assert files.split() == ["dist/*.tgz", "dist/*.whl", *plugin, "sbom.spdx.json"]
+    assert files.split() == ["dist/*.tgz", "dist/*.whl", *plugin, "sbom-*.spdx.json"]
+
+
+def test_two_builds_of_a_release_are_one_image_and_its_time_is_that_of_the_commit():
+    content = yaml.safe_load((ROOT / ".github/workflows/release.yaml").read_text())
+    (build,) = (step for step in content["jobs"]["image"]["steps"] if step.get("id") == "build")
+    arguments = build["with"]["build-args"].splitlines()
+    assert "SOURCE_DATE_EPOCH=${{ steps.build-tag.outputs.epoch }}" in arguments
+    assert build["with"]["outputs"] == "type=image,push=true,rewrite-timestamp=true"
+
+
+def test_a_released_image_is_built_again_at_its_tag_with_the_newest_base_and_nothing_else():
+    release = yaml.safe_load((ROOT / ".github/workflows/release.yaml").read_text())
+    assert set(release[True]["workflow_dispatch"]["inputs"]) == {"base-digest"}
+    jobs = release["jobs"]
+    assert jobs["test"]["with"] == {"base-digest": "${{ inputs.base-digest }}"}
+    assert "github.event_name == 'push'" in jobs["chart"]["if"]
+    tested = yaml.safe_load((ROOT / ".github/workflows/test.yaml").read_text())["jobs"]["image"]
+    for steps, later in ((jobs["image"]["steps"], "uses"), (tested["steps"], "run")):
+        (number,) = (n for n, step in enumerate(steps) if step.get("run") == "make base-digest")
+        assert steps[number]["env"] == {"DIGEST": "${{ inputs.base-digest }}"}
+        used = "docker/build-push-action" if later == "uses" else "make test-image"
+        assert any(used in step.get(later, "") for step in steps[number:])
+    rebuild = yaml.safe_load((ROOT / ".github/workflows/rebuild.yaml").read_text())
+    assert rebuild[True]["schedule"]
+    assert (
+        'gh workflow run release.yaml --ref "$tag"'
+        in rebuild["jobs"]["rebuild"]["steps"][-1]["run"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("digest", "code"), [("0123456789abcdef" * 4, 0), ("0", 2), ("|e id #", 2)]
+)
+def test_another_digest_of_the_base_is_written_if_it_is_one(
+    tmp_path: Path, digest: str, code: int
+):
+    shutil.copy(ROOT / "Dockerfile", tmp_path)
+    done = subprocess.run(
+        ["make", "--silent", "-f", ROOT / "Makefile", "base-digest"],
+        cwd=tmp_path,
+        env={**os.environ, "DIGEST": f"sha256:{digest}"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == code, done.stderr
+    before = (ROOT / "Dockerfile").read_text().splitlines()
+    after = (tmp_path / "Dockerfile").read_text().splitlines()
+    changed = [new for old, new in zip(before, after, strict=True) if old != new]
+    assert changed == ([f"ARG BASE=python:3.13-slim-trixie@sha256:{digest}"] if code == 0 else [])
+
+
+def test_the_image_is_scanned_each_week_before_each_release_and_when_it_changes():
+    content = yaml.safe_load((ROOT / ".github/workflows/scan.yaml").read_text())
+    assert content[True]["schedule"]
+    assert "workflow_call" in content[True]
+    assert {"Dockerfile", "requirements*.lock"} <= set(content[True]["pull_request"]["paths"])
+    runs = [step.get("run", "") for step in content["jobs"]["scan"]["steps"]]
+    assert [run for run in runs if re.fullmatch(r"go install \S+/grype@v[\d.]+", run)]
+    assert [run for run in runs if run.startswith("make image scan ")]
+    makefile = (ROOT / "Makefile").read_text()
+    assert re.search(r"^SCAN_FLAGS \?= --only-fixed --fail-on=high$", makefile, re.MULTILINE)
 
 
 def test_notes_of_a_release_are_its_section_of_the_changelog(tmp_path: Path):
@@ -103,6 +171,19 @@ def test_notes_of_a_release_are_its_section_of_the_changelog(tmp_path: Path):
         timeout=60,
     )
     assert done.stdout.split() == ["###", "Added", "-", "That."]
+
+
+def test_the_version_of_the_program_can_be_released():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    done = subprocess.run(
+        ["make", "--silent", "release-check", f"TAG=v{version}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_notes_of_a_version_without_a_section_are_refused(tmp_path: Path):
@@ -202,6 +283,35 @@ def test_dependencies_and_base_are_audited_each_week_and_when_they_change():
         assert each in printed.stdout
 
 
+def test_renovate_renews_what_is_pinned():
+    renovate = json.loads((ROOT / "renovate.json").read_text())
+    patterns = {
+        name: [re.compile(each.strip("/")) for each in renovate[name]["managerFilePatterns"]]
+        for name in ("pip-compile", "pip_requirements")
+    }
+    locks = {path.name for path in ROOT.glob("requirements*.lock")}
+    found = [
+        lock for each in patterns.values() for lock in locks if any(p.search(lock) for p in each)
+    ]
+    assert sorted(found) == sorted(locks)
+    assert {*patterns, "gomod", "custom.regex"} <= set(renovate["enabledManagers"])
+    assert renovate["pip-compile"]["lockFileMaintenance"]["enabled"]
+    text = "\n".join(path.read_text() for path in WORKFLOWS)
+    matched = {
+        match["depName"]
+        for manager in renovate["customManagers"]
+        for pattern in manager["matchStrings"]
+        for match in re.finditer(pattern.replace("(?<", "(?P<"), text)
+    }
+    assert matched == {
+        "github.com/anchore/grype",
+        "sigs.k8s.io/kind",
+        "oras.land/oras",
+        "pip-audit",
+    }
+    assert len(re.findall(r"go install|pipx install", text)) == len(matched)
+
+
 def test_the_base_of_the_image_is_a_digest_that_renovate_renews():
     dockerfile = (ROOT / "Dockerfile").read_text().splitlines()
     assert [line for line in dockerfile if BASE.match(line)]
@@ -210,7 +320,7 @@ def test_the_base_of_the_image_is_a_digest_that_renovate_renews():
     (rule,) = (
         each
         for each in renovate["packageRules"]
-        if each["matchManagers"] == ["dockerfile"] and "digest" in each["matchUpdateTypes"]
+        if each.get("matchManagers") == ["dockerfile"] and "digest" in each["matchUpdateTypes"]
     )
     assert rule.get("enabled", True)
     assert rule["schedule"] == ["at any time"]

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
-from reporter.controller.scrape_config import find_scrapes
+from reporter.controller.enabled_scrapes import find_scrapes
 from reporter.evaluation.registry import SPECS
 from reporter.kinds.core import PODS
 from reporter.model.enums import Reason

@@ -30,6 +30,7 @@ from reporter.settings.parsers import BindAddress
 from tests.integration.kube.test_elector import api, server
 from tests.integration.server.served_pages import ServedPages, free
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.metrics_text import metrics_text
 from tests.support.model_builders import a_set, a_team
 
 
@@ -277,11 +278,11 @@ async def test_a_leader_that_was_paused_past_its_lease_shows_no_roll_up(reporter
     """Another one may lead by then, and two leaders would contradict."""
     load_stack(reporter)
     reporter._controller.run_pass(full=True)
-    elector, series = reporter._leadership, b"reporter_rollup_state{"
+    elector, series = reporter._leadership, "reporter_rollup_state{"
     assert isinstance(elector, Elector)
     elector._leading.set()
     elector._renewed_at = asyncio.get_running_loop().time()
-    assert series in reporter.metrics.render()
+    assert series in metrics_text(reporter.metrics)
     elector._renewed_at -= 60
     assert elector.is_leader
-    assert series not in reporter.metrics.render()
+    assert series not in metrics_text(reporter.metrics)

@@ -20,7 +20,6 @@ from reporter.kube.client import RestClient
 from reporter.kube.leader_writer import LeaderWriter
 from reporter.kube.object_client import ObjectClient
 from reporter.model.observations import Watching
-from reporter.rollup.answers import AnswerRules
 from reporter.rollup.desired import GENERATION_SETTLE
 from reporter.rollup.document import StatusView
 from reporter.rollup.records import RollUp
@@ -74,9 +73,8 @@ class ObjectPublisherFixture:
         self.objects = WrittenObjectStore(ProductionStackStatus, lambda _: "v1alpha1")
         self.objects.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
         self.rollups = RollUps(self.clock)
-        rules = AnswerRules(self.rollups.replay.rollup_rules, "kaito-system")
         self.patches = RollUpPatches(
-            self.objects, self.rollups, rules, resync=timedelta(minutes=1)
+            self.objects, self.rollups, "kaito-system", resync=timedelta(minutes=1)
         )
         self.plan = StatusObjectPlan(
             self.objects,

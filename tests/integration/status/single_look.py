@@ -7,7 +7,7 @@ from reporter.evaluation.evaluation import Evaluation
 from reporter.settings import Settings
 from reporter.snapshot.subjects import ALL_LAYERS
 from reporter.status.dump import observe_dump, read_dump
-from reporter.status.one_shot_cluster import Observations, make_evaluator
+from reporter.status.observations import Observations, make_evaluator
 
 
 def observe_once(

@@ -11,15 +11,17 @@ import pytest_asyncio
 from devcluster.example.stack import manifests
 from devcluster.server import DevCluster
 from reporter.evaluation.evaluation import Evaluation
-from reporter.kube.client import RestClient, connect
+from reporter.kube.client import RestClient
+from reporter.kube.connect import connect
 from reporter.kube.errors import KubeError
 from reporter.model.enums import Reason
 from reporter.model.states import State
 from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey
 from reporter.process.clock import Clock
 from reporter.settings.errors import ConfigurationError
+from reporter.status.observations import Observations
 from reporter.status.one_shot import OneShotStatus
-from reporter.status.one_shot_cluster import Observations, read_cluster, read_reported
+from reporter.status.one_shot_cluster import read_cluster, read_reported
 from reporter.status.source import Target
 from tests.integration.status.single_look import evaluate_once, observe_once
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE

@@ -61,6 +61,10 @@ AN_ADDRESS = "must be an address such as http://127.0.0.1:8082"
         (["wait"], "name what to wait for"),
         (["wait", "team-a", "--timeout=10d"], "must be a duration such as 90s, 10m or 1h30m"),
         (["status", "--request-timeout=soon"], "--request-timeout=soon: must be a duration"),
+        (
+            ["status", "--from=file:x.yaml", "--request-timeout=soon"],
+            "--request-timeout=soon: must be a duration",
+        ),
         (["status", "--from=file:x", "--as=jane"], "--as: leads to a cluster"),
         (["wait", "team-a", "--for=healthy"], "must be one of ready, available, gone"),
         (["wait", "cluster", "--for=gone"], "the cluster can only be waited for to be ready"),

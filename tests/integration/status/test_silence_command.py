@@ -143,6 +143,7 @@ async def test_nothing_silenced_is_said(server: DevCluster, tmp_path: Path):
     ended = await silence(server, tmp_path, "list")
     assert (ended.code, ended.out) == (0, "")
     assert "there is no silence" in ended.err
+    assert (await silence(server, tmp_path, "list", "-q")).err == ""
 
 
 async def test_a_silence_of_an_object_is_taken_back(server: DevCluster, tmp_path: Path):
@@ -252,7 +253,8 @@ async def test_the_cluster_is_silenced_in_the_map_that_the_reporter_mounts(
     assert await listed(server, tmp_path, f"--from=file:{dump}") == [found]
     await silence(server, tmp_path, "team-a/qwen", POD_REASON, UNTIL, WHY, "--apply", "--file")
     assert [each["scope"] for each in await listed(server, tmp_path)] == ["cluster", "team-a/qwen"]
-    again = await silence(server, tmp_path, *words, "--replace", "--by=bob")
+    again = await silence(server, tmp_path, *words, "--replace", "--by=bob", "-q")
+    assert again.err == ""
     replaced = f"{KAITO_REASON} until 2099-01-01T00:00:00Z by alice (the weights move)"
     assert (again.code, again.out.splitlines()[0]) == (
         0,
@@ -303,7 +305,7 @@ async def test_what_helm_renders_is_not_changed(server: DevCluster, tmp_path: Pa
 @pytest.mark.parametrize(
     ("config_map", "text", "expected"),
     [
-        ("", "", "name a ConfigMap under silences in the values of the chart"),
+        ("", "", "give it --silence-file in a ConfigMap, as the chart does"),
         ("silences", "silences: []\nsilences: []\n", "cannot be read, so it silences nothing"),
     ],
 )

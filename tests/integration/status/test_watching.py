@@ -16,7 +16,7 @@ from devcluster.controllers.workloads import running_status
 from devcluster.http.faults.rules import status_response
 from devcluster.schema.times import format_time
 from devcluster.server import DevCluster
-from reporter.kube.client import connect
+from reporter.kube.connect import connect
 from reporter.model.states import State
 from reporter.process.clock import Clock
 from reporter.status.source import Target

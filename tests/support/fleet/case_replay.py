@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from reporter.hub.records import FleetRules
-from reporter.model.fleet_status import Engage
+from reporter.model.enums import Engage
 from tests.support.cases import read_yaml
 from tests.support.fleet.rounds import STATES, Rounds, a_cluster
 from tests.support.fleet.series import NOON, SourceSeries

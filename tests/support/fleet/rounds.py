@@ -16,7 +16,8 @@ from reporter.hub.query_results import (
 )
 from reporter.hub.records import Fleet, FleetRules, members_of
 from reporter.kinds.productionstack import ProductionStackCluster
-from reporter.model.fleet_status import ClusterEntry, Engage
+from reporter.model.enums import Engage
+from reporter.model.fleet_status import ClusterEntry
 from reporter.model.states import State
 from reporter.rollup.desired import is_outdated, make_patch, renewal_due_at
 from reporter.stories.format import apply_merge_patch

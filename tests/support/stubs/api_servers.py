@@ -9,7 +9,8 @@ from typing import TypeAlias
 import yaml
 from aiohttp import web
 
-from reporter.kube.client import RestClient, connect
+from reporter.kube.client import RestClient
+from reporter.kube.connect import connect
 
 
 Handler: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]

@@ -35,7 +35,7 @@ class CachingReplay(Replay):
             self.catalogue,
             self.settings,
             involved_for,
-            self.cache,
+            cache=self.cache,
         )
 
 

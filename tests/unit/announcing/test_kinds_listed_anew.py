@@ -8,13 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from reporter.announcing.catalogue_change import keep_episodes
+from reporter.announcing.episodes import keep_episodes
 from reporter.catalogue.entries import Catalogue
 from reporter.cli.configuration import load_shipped_catalogue
-from reporter.controller.permissions import crds_to_track, kinds_to_watch
+from reporter.controller.watched_kinds import crds_to_track, kinds_to_watch
 from reporter.evaluation.catalogue_change import change_catalogue
 from reporter.evaluation.pipeline import Evaluator
-from reporter.evaluation.registry import PROBES, SPECS
+from reporter.evaluation.registry import PROBES
 from reporter.kinds.objects import ApiObject
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.observations import NotServed, NotSynced, Watching
@@ -48,9 +48,7 @@ class PackedProcess(ReplayedProcess):
     def __init__(self) -> None:
         catalogue = load_shipped_catalogue(packs=["kserve"])
         super().__init__(catalogue, subjects=ALL_LAYERS)
-        self.store = Store(
-            kinds_to_watch(catalogue, SPECS), subjects=catalogue.subject_definitions
-        )
+        self.store = Store(kinds_to_watch(catalogue), subjects=catalogue.subject_definitions)
         self.evaluator = Evaluator(catalogue, PROBES, DEFAULT_FLAGS, self.settings)
         self.list_models("InvalidSpec")
         self.store.upsert(*a_controller(self.store.kinds))
@@ -78,7 +76,7 @@ class PackedProcess(ReplayedProcess):
 
     def change(self, after: Catalogue) -> None:
         self.store.prepare_kinds(
-            kinds_to_watch(after, SPECS), crds_to_track(after, SPECS), after.subject_definitions
+            kinds_to_watch(after), crds_to_track(after), after.subject_definitions
         )()
         self.catalogue = after
         self.evaluator = Evaluator(after, PROBES, DEFAULT_FLAGS, self.settings)

@@ -4,18 +4,17 @@ The shipped catalogue, with the probes that exist.
 Its reasons, ranks and suppressions are pinned by the rendered pages, which are compared with it.
 """
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 
+from docs.generators.catalogue_tables import renew_tables
+from docs.generators.reasons import COMMAND, PACKS
 from reporter.catalogue.entries import Catalogue, Scope
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.catalogue.overlay import shipped_packs
-from reporter.catalogue.published_readme import renew_tables
-from reporter.catalogue.published_reasons import published_packs, read_entries, render_reasons
-from reporter.catalogue.published_schema import SCHEMAS, render_schema
+from reporter.catalogue.published_reasons import read_entries, render_reasons
 from reporter.evaluation.registry import SPECS
 from reporter.model.enums import EventType, Layer, Reason
 from reporter.settings import FLAG_NAMES
@@ -93,30 +92,18 @@ def test_messages_leave_space_for_names_and_texts_of_others(catalogue):
         assert len(entry.message_template.encode()) + longest < 500, entry.reason
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
-def test_the_published_schema_is_that_of_the_types(name):
-    published = (FOLDER / name).read_text("utf-8")
-    assert published == render_schema(SCHEMAS[name]), (
-        "run python -m reporter.catalogue.published_schema"
-    )
-    assert json.loads(published)["$schema"].startswith("https://json-schema.org/")
-
-
 def test_the_tables_of_the_readme_are_those_of_the_files(catalogue):
     page = (FOLDER / "README.md").read_text("utf-8")
-    assert page == renew_tables(page, FOLDER), "run python -m reporter.catalogue.published_readme"
+    assert page == renew_tables(page, FOLDER), "run python -m docs.generators.catalogue_tables"
     for reason in catalogue.entries:
         assert f"| `{reason}` |" in page
 
 
 def test_the_reference_of_reasons_is_that_of_the_files(catalogue):
     page = (DOCS / "reasons.md").read_text("utf-8")
-    packs = published_packs(FOLDER)
-    assert page == render_reasons(FOLDER, packs), (
-        "run python -m reporter.catalogue.published_reasons docs/reasons.md"
-    )
-    assert set(packs) == set(shipped_packs(FOLDER))
-    for reason in (*catalogue.entries, *(each.reason for each in read_entries(FOLDER, packs))):
+    assert page == render_reasons(FOLDER, PACKS), f"run {COMMAND}"
+    assert set(PACKS) == set(shipped_packs(FOLDER))
+    for reason in (*catalogue.entries, *(each.reason for each in read_entries(FOLDER, PACKS))):
         assert f"\n### {reason}\n" in page
 
 

@@ -7,13 +7,9 @@ import pytest
 
 from reporter.catalogue.problems import CatalogueError
 from reporter.cel import library
-from reporter.cel.probe import MAX_REASONS
-from reporter.controller.permissions import (
-    crds_to_track,
-    kinds_to_watch,
-    required_permissions,
-)
-from reporter.evaluation.registry import SPECS
+from reporter.cel.preparation import MAX_REASONS
+from reporter.controller.permissions import required_permissions
+from reporter.controller.watched_kinds import crds_to_track, kinds_to_watch
 from reporter.kube.access_review import Permission
 from reporter.model.verdicts import Clear, Unknown
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
@@ -43,15 +39,15 @@ def texts(*entries, kinds=()):
 
 
 def declared(overlay):
-    kinds = kinds_to_watch(own_catalogue(overlay), SPECS)
+    kinds = kinds_to_watch(own_catalogue(overlay))
     return [kind for kind in kinds if kind.is_declared]
 
 
 def test_a_kind_that_a_reason_reads_is_watched_after_all_others():
     catalogue = own_catalogue(an_overlay(a_reason()))
-    *_, last = kinds_to_watch(catalogue, SPECS)
+    *_, last = kinds_to_watch(catalogue)
     assert (last.group_resource, last.versions) == ("inferenceservices.serving.kserve.io", ())
-    assert last.group_resource in crds_to_track(catalogue, SPECS)
+    assert last.group_resource in crds_to_track(catalogue)
 
 
 def test_a_declared_kind_that_no_enabled_reason_reads_is_not_watched():
@@ -72,7 +68,7 @@ def test_the_selectors_version_and_namespace_of_a_declared_kind_limit_its_watch(
     (kind,) = declared(overlay)
     assert (kind.versions, kind.namespace) == (("v1",), "kaito")
     assert (kind.label_selector, kind.field_selector) == ("app=x", "metadata.name!=a")
-    needed = required_permissions(own_catalogue(overlay), SPECS, lease=None)
+    needed = required_permissions(own_catalogue(overlay), lease=None)
     for verb in ("list", "watch"):
         assert REASON in needed[Permission(verb, "", "configmaps", "kaito")]
 
@@ -80,7 +76,7 @@ def test_the_selectors_version_and_namespace_of_a_declared_kind_limit_its_watch(
 def test_a_kind_that_the_program_reads_itself_has_a_table_of_its_own():
     given = {"kind": "Deployment", "group": "apps", "version": "v1", "resource": "deployments"}
     overlay = an_overlay(a_reason(kind="Deployment", current="object.status.ok"), kinds=[given])
-    kinds = [k for k in kinds_to_watch(own_catalogue(overlay), SPECS) if k.kind == "Deployment"]
+    kinds = [k for k in kinds_to_watch(own_catalogue(overlay)) if k.kind == "Deployment"]
     assert [kind.table for kind in kinds] == ["deployments", "deployments.apps/declared"]
     assert len({kind.watch_name for kind in kinds}) == len(kinds)
 
@@ -175,7 +171,7 @@ def test_a_kind_with_other_selectors_has_another_name_and_a_table_of_its_own():
     again = {**SERVICE, "name": "Labelled", "label-selector": "a=b"}
     other = a_reason(reason="modelharnessOtherNotReady", rank=81, kind="Labelled")
     made = own_catalogue(an_overlay(a_reason(), other, kinds=[again]))
-    watched = [each for each in kinds_to_watch(made, SPECS) if each.kind == "InferenceService"]
+    watched = [each for each in kinds_to_watch(made) if each.kind == "InferenceService"]
     assert {each.label_selector for each in watched} == {"", "a=b"}
     assert len({each.table for each in watched}) == 2
 

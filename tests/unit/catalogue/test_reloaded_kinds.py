@@ -10,8 +10,7 @@ import pytest
 from reporter.catalogue.entries import Catalogue
 from reporter.cel.compile import KeptResults
 from reporter.cli.configuration import load_shipped_catalogue
-from reporter.controller.permissions import kinds_to_watch
-from reporter.evaluation.registry import SPECS
+from reporter.controller.watched_kinds import kinds_to_watch
 from reporter.kinds.objects import ApiObject
 from reporter.kinds.resource_kind import ResourceKind
 from tests.support.own_reasons import (
@@ -32,7 +31,7 @@ def with_reason(**changes: str) -> Catalogue:
 
 
 def kinds_of(catalogue: Catalogue) -> tuple[ResourceKind, ...]:
-    return kinds_to_watch(catalogue, SPECS, frozenset())
+    return kinds_to_watch(catalogue, frozenset())
 
 
 @pytest.mark.parametrize("packs", [("kaito",), PACKS], ids=str)

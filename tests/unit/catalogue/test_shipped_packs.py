@@ -10,7 +10,7 @@ from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.catalogue.overlay import shipped_packs
 from reporter.catalogue.published_reasons import read_entries, render_reasons
 from reporter.cli.commands import run_command
-from reporter.controller.permissions import kinds_to_watch
+from reporter.controller.watched_kinds import kinds_to_watch
 from reporter.evaluation.registry import SPECS
 from reporter.model.enums import EventType, Layer
 from reporter.settings import FLAG_NAMES, load_settings
@@ -57,7 +57,7 @@ def test_a_pack_beside_kaito_changes_nothing_of_it(pack):
 @pytest.mark.parametrize("pack", OTHERS)
 def test_a_pack_watches_namespaces_and_its_own_kinds_alone(pack):
     made = load(pack)
-    watched = kinds_to_watch(made, SPECS)
+    watched = kinds_to_watch(made)
     assert {each.kind for each in watched if not each.is_declared} == {"Namespace"}
     made_by = {each.kind for each in made.subject_definitions.all}
     assert made_by <= set(watched), "as they are watched, not as they are declared"
@@ -93,7 +93,7 @@ def test_the_pack_of_the_page_about_packs_is_accepted(tmp_path):
     (folder / "pack.yaml").write_text(example[1])
     made = load(str(folder))
     assert made.ready_entry(Layer.MODELDEPLOYMENT, "Model").reason == "modelReady"
-    assert {each.kind for each in kinds_to_watch(made, SPECS)} == {"Namespace", "Model"}
+    assert {each.kind for each in kinds_to_watch(made)} == {"Namespace", "Model"}
 
 
 def test_the_example_of_what_a_reason_of_a_pack_suppresses_is_accepted(tmp_path):

@@ -6,8 +6,7 @@ import pytest
 
 from reporter.announcing.message import MessageInput, ReportedTrouble, render_message
 from reporter.catalogue.entries import Catalogue
-from reporter.controller.permissions import kinds_to_watch
-from reporter.evaluation.registry import SPECS
+from reporter.controller.watched_kinds import kinds_to_watch
 from reporter.kinds.objects import Metadata
 from reporter.model.enums import Reason, TroubleKind
 from reporter.model.observations import DiscoveryResult, NotServed, NotSynced, Watching
@@ -221,7 +220,7 @@ def test_a_needed_object_that_was_deleted_before_its_kind_was_read_in_another_wa
     put_operator(store)
     store.store.delete(store.kind("Deployment"), "system", "operator")
     store.catalogue = a_catalogue("has(object.status.readyReplicas)")
-    kinds = kinds_to_watch(store.catalogue, SPECS)
+    kinds = kinds_to_watch(store.catalogue)
     store.store.prepare_kinds(kinds, (), store.catalogue.subject_definitions)()
     changed = store.kind("Deployment")
     store.store.replace(changed, [])

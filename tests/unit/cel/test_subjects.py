@@ -2,7 +2,7 @@
 
 import pytest
 
-from reporter.cel.probe import MAX_TROUBLES
+from reporter.cel.verdict import MAX_TROUBLES
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import Active, Clear, ObjectRef

@@ -4,8 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from reporter.cli.cluster_sources import evaluation_flags, files_of
 from reporter.cli.command import AT
-from reporter.cli.sources import describe_files, evaluation_flags, files_of
+from reporter.cli.reporter_flags import describe_files
 from reporter.settings import SettingsError, load_settings
 from reporter.status.pods_source import ReporterPod
 

@@ -6,12 +6,13 @@ import pytest
 import yaml
 
 from reporter import PROGRAM_NAME
-from reporter.cli.asking import BY_OUTCOME, BY_STATE, Terminal, to_json, to_yaml
-from reporter.cli.command import Command
+from reporter.cli.asking import BY_STATE, Terminal, to_json, to_yaml
+from reporter.cli.asking_commands import ASKING_COMMANDS
+from reporter.cli.command import Command, find_command
 from reporter.cli.explain import EXPLAIN
 from reporter.cli.status import CHECK, STATUS
 from reporter.cli.status_output import describe_gaps
-from reporter.cli.wait import WAIT
+from reporter.cli.wait import BY_OUTCOME, WAIT
 from reporter.model.enums import Layer
 from reporter.model.states import Mode, State
 from reporter.model.status_document import (
@@ -132,6 +133,6 @@ def test_an_error_is_shown_whole_and_also_with_quiet(capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err == f"{PROGRAM_NAME}: {LONG}\n"
 
 
-@pytest.mark.parametrize("command", [STATUS, CHECK, WAIT, EXPLAIN])
-def test_the_commands_that_ask_can_be_quiet(command: Command):
-    assert "quiet" in {flag.name for flag in command.flags}
+@pytest.mark.parametrize("name", sorted(ASKING_COMMANDS))
+def test_each_command_that_asks_can_be_quiet(name: str):
+    assert "quiet" in {flag.name for flag in find_command(name).flags}

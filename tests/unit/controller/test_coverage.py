@@ -10,8 +10,7 @@ from reporter.announcing.announcement_state import AnnouncementState
 from reporter.announcing.schedule import PublishContext
 from reporter.controller.coverage import (
     find_idle_reasons,
-    reasons_partly_unknown_without,
-    reasons_unknown_without,
+    reasons_without,
 )
 from reporter.controller.permissions import required_permissions
 from reporter.evaluation.registry import SPECS
@@ -81,7 +80,6 @@ def shown(replay: StoryReplay, **more) -> list[dict]:
         DEFAULT_CATALOGUE,
         replay.settings,
         involved_for,
-        {},
     )
     process = {"leading": True}
     chunks = render_status(
@@ -105,13 +103,12 @@ def test_what_lacks_a_permission_is_unknown_in_the_status(kind):
     assert unknown_reasons(replay) == set()
     replay.store.set_watch_state(kind, NotSynced("forbidden", refused=True))
     replay.run_pass()
-    always = reasons_unknown_without(kind, DEFAULT_CATALOGUE, SPECS, ())
-    partly = reasons_partly_unknown_without(kind, DEFAULT_CATALOGUE, SPECS, ())
+    always, partly, _ = reasons_without(kind, DEFAULT_CATALOGUE, ())
     assert always <= unknown_reasons(replay) <= always | partly
     purposes = {
         purpose
         for permission, purposes in required_permissions(
-            DEFAULT_CATALOGUE, SPECS, lease=None, mode=ScrapeMode.DIRECT
+            DEFAULT_CATALOGUE, lease=None, mode=ScrapeMode.DIRECT
         ).items()
         if (permission.verb, permission.resource) == ("list", kind.resource)
         for purpose in purposes

@@ -2,13 +2,8 @@
 
 from dataclasses import replace
 
-from reporter.controller.permissions import (
-    crds_to_track,
-    kinds_to_watch,
-    permissions_for,
-    required_permissions,
-)
-from reporter.evaluation.registry import SPECS
+from reporter.controller.permissions import permissions_for, required_permissions
+from reporter.controller.watched_kinds import crds_to_track, kinds_to_watch
 from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.kinds.health_events import HEALTH_EVENTS
 from reporter.kinds.nvsentinel import node_health_events
@@ -22,12 +17,12 @@ LEASE = Permission("get", "coordination.k8s.io", "leases", "kaito", "reporter")
 
 
 def needed(lease: Permission | None = LEASE):
-    return required_permissions(DEFAULT_CATALOGUE, SPECS, lease=lease)
+    return required_permissions(DEFAULT_CATALOGUE, lease=lease)
 
 
 def test_every_kind_that_is_read_may_be_listed_and_watched_and_no_secret():
     every = needed()
-    for kind in kinds_to_watch(DEFAULT_CATALOGUE, SPECS):
+    for kind in kinds_to_watch(DEFAULT_CATALOGUE):
         for verb in ("list", "watch"):
             assert every[Permission(verb, kind.group, kind.resource)]
     assert not any(right.resource == "secrets" for right in every)
@@ -59,8 +54,8 @@ def test_without_election_no_lease_is_asked_for():
 
 
 def test_status_objects_may_be_read_and_their_status_patched_if_they_are_switched_on():
-    off = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None)
-    on = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None, status_objects=True)
+    off = required_permissions(DEFAULT_CATALOGUE, lease=None)
+    on = required_permissions(DEFAULT_CATALOGUE, lease=None, status_objects=True)
     assert sorted(map(str, on.keys() - off.keys())) == [
         "list productionstackstatuses.reporter.productionstack.kaito.sh",
         "patch productionstackstatuses.reporter.productionstack.kaito.sh/status",
@@ -70,7 +65,7 @@ def test_status_objects_may_be_read_and_their_status_patched_if_they_are_switche
 
 def test_readers_are_reviewed_with_rights_of_their_own():
     without, reviewing = (
-        required_permissions(DEFAULT_CATALOGUE, SPECS, lease=LEASE, reviews=reviews)
+        required_permissions(DEFAULT_CATALOGUE, lease=LEASE, reviews=reviews)
         for reviews in (False, True)
     )
     assert {str(each): reviewing[each] for each in reviewing.keys() - without.keys()} == {
@@ -87,9 +82,9 @@ def test_readers_are_reviewed_with_rights_of_their_own():
 
 
 def test_health_events_are_kept_in_one_namespace_alone():
-    off = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None)
+    off = required_permissions(DEFAULT_CATALOGUE, lease=None)
     kind = replace(HEALTH_EVENTS, namespace="stack")
-    on = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None, store=kind)
+    on = required_permissions(DEFAULT_CATALOGUE, lease=None, store=kind)
     added = on.keys() - off.keys()
     assert {each.namespace for each in added} == {"stack"}
     assert {(each.verb, each.resource) for each in added} == {
@@ -102,9 +97,9 @@ def test_health_events_are_kept_in_one_namespace_alone():
 
 
 def test_kind_of_nvsentinel_is_never_patched():
-    off = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None)
+    off = required_permissions(DEFAULT_CATALOGUE, lease=None)
     kind = node_health_events("healthevents.nvsentinel.dgxc.nvidia.com", "stack")
-    on = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None, store=kind)
+    on = required_permissions(DEFAULT_CATALOGUE, lease=None, store=kind)
     assert sorted(map(str, on.keys() - off.keys())) == [
         f"{verb} healthevents.nvsentinel.dgxc.nvidia.com in stack"
         for verb in ("create", "delete", "list", "watch")
@@ -117,20 +112,18 @@ def test_each_right_names_the_reasons_that_need_it():
 
 def test_those_for_events_come_first_then_the_lease_then_the_kinds_as_they_are_listed():
     order = list(dict.fromkeys(each.resource for each in needed()))
-    kinds = [kind.resource for kind in kinds_to_watch(DEFAULT_CATALOGUE, SPECS)]
+    kinds = [kind.resource for kind in kinds_to_watch(DEFAULT_CATALOGUE)]
     assert order == ["events", "leases", *kinds]
 
 
 def test_kinds_are_listed_in_the_order_in_which_they_explain():
-    kinds = kinds_to_watch(DEFAULT_CATALOGUE, SPECS)
+    kinds = kinds_to_watch(DEFAULT_CATALOGUE)
     assert list(kinds) == [kind for kind in DEFAULT_KINDS if kind in kinds]
 
 
 def test_the_presence_of_each_custom_kind_that_is_read_is_followed():
-    followed = crds_to_track(DEFAULT_CATALOGUE, SPECS)
-    read = {
-        k.group_resource for k in kinds_to_watch(DEFAULT_CATALOGUE, SPECS) if not k.is_built_in
-    }
+    followed = crds_to_track(DEFAULT_CATALOGUE)
+    read = {k.group_resource for k in kinds_to_watch(DEFAULT_CATALOGUE) if not k.is_built_in}
     assert read <= followed
     assert {"gateways.gateway.networking.k8s.io", "scaledobjects.keda.sh"} <= followed
     assert not {"pods", "namespaces", "deployments.apps"} & followed

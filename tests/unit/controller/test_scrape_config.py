@@ -9,22 +9,18 @@ from msgspec.structs import replace as replace_parameters
 
 from reporter.catalogue.entries import Catalogue, ProbeSpec
 from reporter.controller.coverage import find_idle_reasons
+from reporter.controller.enabled_scrapes import find_scrapes, renew_scrapes, scraping_reasons
 from reporter.controller.permissions import (
     POD_PROXY_PERMISSION,
     permissions_for,
     required_permissions,
 )
-from reporter.controller.scrape_config import (
-    find_scrapes,
-    make_scrape_config,
-    renew_scrapes,
-    scraping_reasons,
-)
+from reporter.controller.scrape_config import make_scrape_config
 from reporter.evaluation.registry import SPECS
 from reporter.kube.access_review import Permission
 from reporter.metrics.page import Metrics
 from reporter.model.enums import Reason
-from reporter.probes.probe import NoParameters
+from reporter.probes.probe import ProbeParameters
 from reporter.scrape.samples import ScrapeResult
 from reporter.scrape.scrapes import Scrape
 from reporter.settings import ScrapeMode, Settings, load_settings
@@ -33,6 +29,7 @@ from reporter.store.samples import SampleStore
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.downloads import a_scrape_result
 from tests.support.loading_pods import REASON, a_loading_pod
+from tests.support.metrics_text import metrics_text
 
 
 ENGINE = Reason("inferencesetEngineStalled")
@@ -116,18 +113,16 @@ def test_what_is_slow_by_the_flags_is_what_wakes_the_judge():
 
 @pytest.mark.parametrize(("mode", "needed"), [(AUTO, True), (PROXY, True), (DIRECT, False)])
 def test_the_proxys_right_is_needed_only_where_it_may_be_used(mode, needed):
-    found = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None, mode=mode)
+    found = required_permissions(DEFAULT_CATALOGUE, lease=None, mode=mode)
     assert (POD_PROXY_PERMISSION in found) is needed
-    assert POD_PROXY_PERMISSION not in required_permissions(
-        scraping_only(), SPECS, lease=None, mode=mode
-    )
+    assert POD_PROXY_PERMISSION not in required_permissions(scraping_only(), lease=None, mode=mode)
     assert Permission("get", "", "pods/proxy") == POD_PROXY_PERMISSION
 
 
 def test_scrapes_are_counted_by_result_and_every_result_is_there_from_the_start():
     metrics = Metrics(DEFAULT_CATALOGUE, list)
     metrics.count_scrape(ScrapeResult.READ)
-    page = metrics.render().decode()
+    page = metrics_text(metrics)
     series = [line for line in page.splitlines() if "_scrapes_total{" in line]
     name = "productionstack_status_reporter_scrapes_total"
     assert f'{name}{{result="read"}} 1.0' in series
@@ -139,7 +134,7 @@ READY_SCRAPE = Scrape(("up",), READY, 8000)
 
 
 def spec_with(scrape: Scrape) -> ProbeSpec:
-    return ProbeSpec("engine", NoParameters, scrape=lambda _, __: scrape)
+    return ProbeSpec("engine", ProbeParameters, scrape=lambda _, __: scrape)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from reporter.controller.permissions import crds_to_track, kinds_to_watch, required_permissions
-from reporter.evaluation.registry import SPECS
+from reporter.controller.permissions import required_permissions
+from reporter.controller.watched_kinds import crds_to_track, kinds_to_watch
 from reporter.kinds.core import PODS
 from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.kinds.istio import MESH_CONFIG_MAPS
@@ -28,16 +28,16 @@ REASONS = {
 
 
 def needed(*sources: DetailSource) -> dict[Permission, set[str]]:
-    found = required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None, sources=sources)
+    found = required_permissions(DEFAULT_CATALOGUE, lease=None, sources=sources)
     return {permission: set(reasons) for permission, reasons in found.items()}
 
 
 def test_without_a_source_nothing_of_any_is_watched_or_needed():
-    assert not set(kinds_to_watch(DEFAULT_CATALOGUE, SPECS)) & set(OPTIONAL_KINDS)
-    assert set(kinds_to_watch(DEFAULT_CATALOGUE, SPECS)) == set(DEFAULT_KINDS)
+    assert not set(kinds_to_watch(DEFAULT_CATALOGUE)) & set(OPTIONAL_KINDS)
+    assert set(kinds_to_watch(DEFAULT_CATALOGUE)) == set(DEFAULT_KINDS)
     assert needed() == {
         permission: set(why)
-        for permission, why in required_permissions(DEFAULT_CATALOGUE, SPECS, lease=None).items()
+        for permission, why in required_permissions(DEFAULT_CATALOGUE, lease=None).items()
     }
     assert not any(permission.resource == "configmaps" for permission in needed())
 
@@ -78,14 +78,12 @@ def test_of_configmaps_only_that_of_istio_is_read():
 
 
 def test_the_kinds_of_sources_are_listed_after_all_others():
-    every = kinds_to_watch(DEFAULT_CATALOGUE, SPECS, DetailSource)
+    every = kinds_to_watch(DEFAULT_CATALOGUE, DetailSource)
     assert every == (*DEFAULT_KINDS, *OPTIONAL_KINDS)
 
 
 def test_the_presence_of_built_in_kinds_is_not_tracked():
-    more = crds_to_track(DEFAULT_CATALOGUE, SPECS, DetailSource) - crds_to_track(
-        DEFAULT_CATALOGUE, SPECS
-    )
+    more = crds_to_track(DEFAULT_CATALOGUE, DetailSource) - crds_to_track(DEFAULT_CATALOGUE)
     assert more == {
         "nodeclaims.karpenter.sh",
         "nodepools.karpenter.sh",

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from reporter.announcing.catalogue_change import keep_episodes
+from reporter.announcing.episodes import keep_episodes
 from reporter.catalogue.entries import Catalogue
 from reporter.evaluation.catalogue_change import change_catalogue
 from reporter.model.enums import Layer, Reason

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from reporter.history.desired import DesiredObjects
-from reporter.history.existing import PlanMemory
-from reporter.history.plan import PlanInput, make_plan
+from reporter.history.existing import PlanInput, PlanMemory
+from reporter.history.plan import make_plan
 from reporter.kinds.health_events import StoreLimits
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject

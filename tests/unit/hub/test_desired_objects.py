@@ -5,6 +5,8 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from reporter.hub.metric_declarations import HUB_CLUSTER
+from reporter.hub.metrics import FleetCollector
 from reporter.model.states import State
 from reporter.status.fleet_table import HEAD, fleet_rows
 from tests.support.fleet.rounds import Rounds, a_cluster
@@ -104,7 +106,8 @@ def test_what_is_unknown_below_a_current_cluster_is_a_condition():
     assert observed["message"] == (
         "Unknown below: 3 InferenceSets; missing permissions: list pods"
     )
-    document = rounds.view().document(*rounds.view().clusters())
+    view = rounds.view()
+    document = view.document(*map(view.cluster, view.names()))
     (row,) = fleet_rows(document, wide=False)
     assert dict(zip(HEAD, row, strict=True))["UNKNOWN"] == "3 sets, 1 right"
     rounds = rounds_of(SourceSeries(), until=60)
@@ -135,6 +138,52 @@ def test_a_hub_that_starts_again_takes_over_how_much_is_observed(series, observe
     assert rounds.fleet.clusters["prod"].is_carried_over
     assert observed_of(rounds) is observed
     assert rounds.entry().unobserved is None, "the details are not in the status"
+
+
+FAILED = SourceSeries(states=(State.FAILED,), blocking=("clusterKedaNotReady", "Down", "user"))
+
+
+def alerted_on(rounds: Rounds) -> dict[str, str]:
+    """Return the labels by which alerts on a cluster tell whether to fire, and for whom."""
+    (found,) = (
+        sample
+        for family in FleetCollector(rounds.view, "hub").collect()
+        for sample in family.samples
+        if sample.name == HUB_CLUSTER.full_name
+    )
+    return dict(found.labels)
+
+
+@pytest.mark.parametrize("silenced_until", [{}, {"": NOON + 3600}], ids=["loud", "silenced"])
+def test_alerts_on_a_cluster_are_the_same_after_a_restart_of_the_hub(silenced_until):
+    rounds = rounds_of(replace(FAILED, silenced_until=silenced_until), until=60)
+    before = alerted_on(rounds)
+    assert (before["owner"], before["silenced"]) == ("user", str(bool(silenced_until)).lower())
+    rounds.restart()
+    rounds.ask()
+    assert rounds.fleet.clusters["prod"].is_carried_over
+    assert alerted_on(rounds) == before
+
+
+def test_a_silence_that_has_ended_is_not_taken_over():
+    rounds = rounds_of(replace(FAILED, silenced_until={"": NOON + 100}), until=60)
+    rounds.restart()
+    rounds.seconds = 100
+    rounds.ask()
+    assert rounds.fleet.clusters["prod"].is_carried_over
+    assert alerted_on(rounds)["silenced"] == "false"
+
+
+@pytest.mark.parametrize("blocking", [None, "none", {"code": 7}])
+def test_a_status_that_does_not_say_what_blocks(blocking):
+    rounds = rounds_of(FAILED, until=60)
+    found = rounds.objects["prod"]
+    status = {**status_of(rounds), "blocking": blocking}
+    rounds.objects["prod"] = msgspec.structs.replace(found, status=status)
+    rounds.restart()
+    rounds.ask()
+    assert alerted_on(rounds)["owner"] == "platform"
+    assert rounds.line() == "Failed NotReported"
 
 
 @pytest.mark.parametrize("conditions", [None, "none", [7], [{"type": "Observed"}]])

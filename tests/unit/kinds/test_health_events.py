@@ -2,12 +2,13 @@
 
 import pytest
 
+from reporter.kinds.api_names import NVSENTINEL_RESOURCE
 from reporter.kinds.health_events import (
     HEALTH_EVENTS,
     subject_of,
     subject_text,
 )
-from reporter.kinds.nvsentinel import DEFAULT_RESOURCE, node_health_events
+from reporter.kinds.nvsentinel import node_health_events
 from reporter.model.enums import Layer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from tests.support.health_events import a_health_event, a_spec
@@ -16,7 +17,7 @@ from tests.support.health_events import a_health_event, a_spec
 @pytest.mark.parametrize(
     ("resource", "kind"),
     [
-        (DEFAULT_RESOURCE, "HealthEventResource"),
+        (NVSENTINEL_RESOURCE, "HealthEventResource"),
         ("healthevents.nvsentinel.dgxc.nvidia.com", "HealthEvent"),
     ],
 )

@@ -7,6 +7,7 @@ from reporter.kinds.gateway_api import (
     BackendReference,
     HTTPRouteRule,
     HTTPRouteSpec,
+    ParentReference,
 )
 from reporter.kinds.keda import ScaleTarget, ScalingSpec
 from reporter.kinds.objects import AnnotatedMetadata, Metadata, OwnerReference
@@ -150,6 +151,18 @@ CASES = [
         ),
     ),
     a_case("httproutes", ["team-a/"], {HARNESS, EVERY_MODEL}, label="a route of no model"),
+    a_case(
+        "httproutes",
+        ["team-a/", "parent=infra/shared", "parent=team-a/gw"],
+        {HARNESS, Subject(Layer.MODELHARNESS, "infra"), EVERY_MODEL},
+        label="the harness of a Gateway elsewhere",
+        spec=HTTPRouteSpec(
+            parent_refs=(
+                ParentReference(name="shared", namespace="infra"),
+                ParentReference(name="gw"),
+            )
+        ),
+    ),
     a_case("inferencepools", ["model=team-a/qwen"], {MODEL}, label="its model", labels=BY_CHART),
     a_case("inferencepools", [], {EVERY_MODEL}, label="a pool of no model"),
     a_case("inferencesets", [], {MODEL}, label="itself", name="qwen"),

@@ -11,7 +11,6 @@ from reporter.kube.api_status import MAX_RETRY_AFTER_SECONDS
 from reporter.kube.error_mapping import (
     RequestInfo,
     response_error,
-    transport_error,
     watch_event_error,
 )
 from reporter.kube.errors import (
@@ -24,6 +23,7 @@ from reporter.kube.errors import (
     Unreachable,
     Unserved,
 )
+from reporter.kube.transport_errors import transport_error
 
 
 LIST = RequestInfo("list pods", "GET", "/api/v1/pods")

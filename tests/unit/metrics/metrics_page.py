@@ -5,6 +5,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from reporter.metrics.declarations import FINDING_LABELS
 from reporter.metrics.input_collectors import WatchReport
 from reporter.metrics.page import Metrics
+from tests.support.metrics_text import metrics_text
 
 
 PREFIX = "productionstack_status_reporter_"
@@ -20,7 +21,7 @@ class MetricsPage:
     """One scrape."""
 
     def __init__(self, metrics: Metrics) -> None:
-        self.text = metrics.render().decode()
+        self.text = metrics_text(metrics)
         self.families = list(text_string_to_metric_families(self.text))
         self.samples = [sample for family in self.families for sample in family.samples]
 

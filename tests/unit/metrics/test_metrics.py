@@ -174,7 +174,7 @@ def test_the_leader_function_is_called_at_each_scrape():
 
 def test_the_pages_to_be_read_are_counted_at_each_scrape():
     metrics, counts = Metrics(SOME, list), {"read": 2, "failed": 0, "new": 1}
-    metrics.set_scrape_functions(lambda: counts, dict)
+    metrics.scrape_pages.count_pages = lambda: counts
     for _ in range(2):
         page = MetricsPage(metrics)
         for outcome, number in counts.items():
@@ -256,7 +256,7 @@ def test_each_series_is_there_once():
 def test_the_age_of_pages_is_shown_by_path_and_only_of_paths_that_are_used():
     metrics = Metrics(SOME, list)
     ages: dict[str, timedelta] = {}
-    metrics.set_scrape_functions(dict, lambda: ages)
+    metrics.scrape_pages.page_ages = lambda: ages
     name = "scrape_page_max_age_seconds"
     assert not [s for s in MetricsPage(metrics).samples if s.name.endswith(name)]
     ages.update(direct=timedelta(seconds=15), proxy=timedelta(minutes=33))
@@ -266,8 +266,9 @@ def test_the_age_of_pages_is_shown_by_path_and_only_of_paths_that_are_used():
 
 def test_the_page_shows_exactly_the_declared_metrics():
     metrics = Metrics(SOME, lambda: [a_watch()])
-    metrics.set_scrape_functions(lambda: {"new": 0}, lambda: {"proxy": timedelta(minutes=33)})
-    metrics.set_permissions_function(lambda: PermissionReport({("list", "pods"): False}))
+    metrics.scrape_pages.count_pages = lambda: {"new": 0}
+    metrics.scrape_pages.page_ages = lambda: {"proxy": timedelta(minutes=33)}
+    metrics.permissions.report = lambda: PermissionReport({("list", "pods"): False})
     everything = {"namespace": "team-m", "reasons": ["all"], "until": "2026-12-01"}
     out = BAD_IMAGE | {"Deployment kaito-system/body-based-router": {"replicas": 0}}
     replay = stack_after(out, given=FULLY_REPORTED, silences=[everything], until="1h")

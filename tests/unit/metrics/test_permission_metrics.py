@@ -8,7 +8,7 @@ from tests.unit.metrics.test_metrics import SOME
 
 def test_each_permission_has_a_series_and_those_that_could_not_be_reviewed_are_counted():
     metrics, reports = Metrics(SOME, list), [PermissionReport()]
-    metrics.set_permissions_function(lambda: reports[-1])
+    metrics.permissions.report = lambda: reports[-1]
     assert MetricsPage(metrics).value("unknown_rights") == 0
     reports.append(PermissionReport({("list", "pods"): True, ("create", "events"): False}, 3))
     page = MetricsPage(metrics)

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from prometheus_client.parser import text_string_to_metric_families
 
-from reporter.controller.scrape_config import scraping_reasons
+from reporter.controller.enabled_scrapes import scraping_reasons
 from reporter.evaluation.registry import SPECS
 from reporter.metrics import declarations
 from reporter.metrics.page import Metrics
@@ -15,6 +15,7 @@ from reporter.rollup.records import RollUp
 from reporter.settings import RollUpScope
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
+from tests.support.metrics_text import metrics_text
 from tests.support.rollups import BAD_IMAGE, model_outage, show_rollup, stack_after
 from tests.unit.metrics.metrics_page import MetricsPage
 
@@ -27,7 +28,7 @@ def series(replay, scope=RollUpScope.NAMESPACE, **how) -> dict:
     show_rollup(metrics, replay.rollup, scope, **how)
     return {
         (sample.name.removeprefix(PREFIX), *sorted(sample.labels.items())): sample.value
-        for family in text_string_to_metric_families(metrics.render().decode())
+        for family in text_string_to_metric_families(metrics_text(metrics))
         for sample in family.samples
         if sample.name.startswith(PREFIX)
     }
@@ -111,7 +112,7 @@ def stalled_complete(replay, *, knows_episodes: bool = True, leading: bool = Tru
         reading=scraping_reasons(DEFAULT_CATALOGUE, SPECS),
     )
     metrics.follow(finished_pass(replay.evaluation))
-    page = metrics.render().decode()
+    page = metrics_text(metrics)
     return dict(
         line.removeprefix(PREFIX).split()
         for line in page.splitlines()
@@ -260,7 +261,7 @@ def models(replay, **how) -> dict[str, dict[str, float]]:
     metrics = Metrics(DEFAULT_CATALOGUE, list)
     found: dict[str, dict[str, float]] = {}
     show_rollup(metrics, replay.rollup, RollUpScope.CLUSTER, **how)
-    for family in text_string_to_metric_families(metrics.render().decode()):
+    for family in text_string_to_metric_families(metrics_text(metrics)):
         for sample in family.samples:
             if "_inferenceset_" in sample.name and "workload_namespace" in sample.labels:
                 what = sample.labels.get("count", "available")
@@ -300,7 +301,7 @@ def test_a_model_has_its_replicas_and_whether_it_is_available(change, lines):
     show_rollup(metrics, stack_after(change).rollup, RollUpScope.CLUSTER)
     assert {
         sample.labels.get("count", "available"): sample.value
-        for family in text_string_to_metric_families(metrics.render().decode())
+        for family in text_string_to_metric_families(metrics_text(metrics))
         for sample in family.samples
         if sample.labels.get("inferenceset") == "qwen"
     } == lines

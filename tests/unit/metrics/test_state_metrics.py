@@ -23,6 +23,7 @@ from tests.support.builders import (
     an_entry,
 )
 from tests.support.finished_passes import finished_pass
+from tests.support.metrics_text import metrics_text
 from tests.support.replay import Replay
 
 
@@ -60,7 +61,7 @@ class Page:
 
     def scrape(self, play: Replay) -> "Page":
         self.metrics.follow(finished_pass(play.evaluation, took=MILLISECOND))
-        self.text = self.metrics.render().decode()
+        self.text = metrics_text(self.metrics)
         return self
 
     def read(self, metric: str, *labels: str) -> Samples:
@@ -348,11 +349,11 @@ def test_findings_are_complete_with_the_first_pass_that_knows_earlier_episodes()
     page.knows_episodes = False
     assert page.scrape(play).read("findings_complete") == {(): 0}
     page.knows_episodes = True
-    page.text = page.metrics.render().decode()
+    page.text = metrics_text(page.metrics)
     assert page.read("findings_complete") == {(): 0}, "the pass was before"
     assert page.scrape(play).read("findings_complete") == {(): 1}
     page.knows_episodes = False
-    page.text = page.metrics.render().decode()
+    page.text = metrics_text(page.metrics)
     assert page.read("findings_complete") == {(): 0}, "stood down"
 
 
@@ -385,7 +386,7 @@ def test_the_time_of_the_component_that_reports_it_counts():
 def test_the_start_of_an_episode_counts_after_a_restart():
     play, page = a_play(), Page()
     announced = NOON - timedelta(minutes=20)
-    page.metrics.set_episodes_function(lambda: {BBR: announced})
+    page.metrics.episode_starts = lambda: {BBR: announced}
     page.scrape(play.set_verdicts(an_active_verdict(BBR)))
     assert page.read(*SINCE) == {("", "", "clusterBBR"): announced.timestamp()}
 

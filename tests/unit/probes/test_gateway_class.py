@@ -48,6 +48,13 @@ REFUSED = an_observed_condition(
             [a_gateway("plain", labels=None), a_route(gateway="plain")], id="routes refer to it"
         ),
         pytest.param(
+            [
+                a_gateway("shared", labels=None),
+                a_route(gateway="shared", of=TEAM, namespace="other"),
+            ],
+            id="routes of another namespace refer to it",
+        ),
+        pytest.param(
             [a_gateway(class_name="own"), a_class("own", REFUSED, deleted=NOON)],
             id="a class on its way out",
         ),

@@ -30,7 +30,7 @@ def verdicts(store, namespace):
     request = replace(
         a_probe_request("modelharnessCheckFailed"),
         subject=Subject(Layer.MODELHARNESS, namespace),
-        now=NOON,
+        at=NOON,
     )
     found = PROBES["check-jobs"].evaluate(store.snapshot(), request)
     return {each.key.item: each for each in found if each.key.item}

@@ -8,7 +8,7 @@ from reporter.kinds.cilium import (
     IngressRule,
     MatchExpression,
 )
-from reporter.kinds.core import Namespace, NamespaceStatusFields
+from reporter.kinds.core import Namespace
 from reporter.model.enums import TroubleKind
 from reporter.model.observations import NotServed
 from reporter.model.verdicts import Clear, Unknown
@@ -39,10 +39,7 @@ def scaler(namespace="keda", name=SCALER):
 
 
 def terminating(name):
-    return Namespace(
-        metadata=metadata(name, "", deleted=NOON),
-        status=NamespaceStatusFields(phase="Terminating"),
-    )
+    return Namespace(metadata=metadata(name, "", deleted=NOON))
 
 
 @pytest.mark.parametrize(

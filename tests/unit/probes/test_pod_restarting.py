@@ -41,7 +41,7 @@ def a_store_after(*minutes_ago: int, before=(), **changes):
 
 
 def verdict_at(store, now=NOON, **parameters):
-    request = msgspec.structs.replace(a_probe_request(REASON), subject=SUBJECT, now=now)
+    request = msgspec.structs.replace(a_probe_request(REASON), subject=SUBJECT, at=now)
     given = msgspec.structs.replace(request.parameters, **parameters)
     (verdict,) = PROBE.evaluate(
         store.snapshot(), msgspec.structs.replace(request, parameters=given)

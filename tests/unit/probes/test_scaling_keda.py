@@ -36,7 +36,7 @@ def the_set(replicas: int = 1, ready: int = 1, scaling=None, **changes):
     return type(made)(
         metadata=made.metadata,
         spec=made.spec,
-        status=type(made.status)(replicas=replicas, ready_replicas=ready),
+        status=type(made.status)(ready_replicas=ready),
     )
 
 

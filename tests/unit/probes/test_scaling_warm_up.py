@@ -33,7 +33,7 @@ NO_METRIC = a_condition(
 
 def the_set(scaling=None):
     made = a_set(1, scaling=SCALING if scaling is None else scaling)
-    status = type(made.status)(replicas=1, ready_replicas=1)
+    status = type(made.status)(ready_replicas=1)
     return type(made)(metadata=made.metadata, spec=made.spec, status=status)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from reporter.kinds.health_events import StoreLimit
 from reporter.model.verdicts import Active, Clear
-from reporter.probes.probe import NoParameters
+from reporter.probes.probe import ProbeParameters
 from reporter.probes.store_capacity import PROBE
 from tests.support.builders import a_namespace, a_store
 from tests.support.catalogue_fixture import a_probe_request
@@ -76,4 +76,4 @@ def test_the_cause_is_the_resource_that_is_written(backend: str, resource: str):
     [("none", "set --store=healthevents"), ("healthevents", ""), ("nvsentinel", "")],
 )
 def test_the_capacity_of_the_store_is_not_checked_without_the_store(store: str, what: str):
-    assert PROBE.spec.why_not_checked(NoParameters(), {"store": store}) == what
+    assert PROBE.spec.why_not_checked(ProbeParameters(), {"store": store}) == what

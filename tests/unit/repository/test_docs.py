@@ -1,12 +1,15 @@
 """The documents agree with the program and with each other."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from reporter.cli.reference import COMMAND, RENDERERS, renew
+from docs.generators import reference, schemas
+from docs.generators.reference import RENDERERS, renew
+from docs.generators.schemas import SCHEMAS
 from reporter.hub.metric_declarations import HUB_METRICS
 from reporter.metrics.declarations import METRICS
 from reporter.settings import FLAGS
@@ -26,12 +29,23 @@ PAGES = sorted(
 WALK_ROW = re.compile(r"^\| \d+ \| \[[^\]]+\]\(([^)]+)\) \| `(\w+)` \|", re.MULTILINE)
 NAME_OF = re.compile(r"`(\w+)` of \[[^\]]+\]\(([^)]+\.py)\)")
 LINK = re.compile(r"\]\(<?([^)\s>]+)>?(?: \"[^\"]*\")?\)")
+PRIVATE_FORM = "../../security/advisories/new"
+"""
+The form of the repository itself, as GitHub resolves it from a file at OWNER/NAME/blob/BRANCH, of any fork.
+"""
 
 
 @pytest.mark.parametrize("name", RENDERERS)
 def test_a_reference_is_what_the_program_declares(name):
     page = (ROOT / "docs" / name).read_text("utf-8")
-    assert page == renew(page, RENDERERS[name]()), f"run {COMMAND}"
+    assert page == renew(page, RENDERERS[name]()), f"run {reference.COMMAND}"
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_published_schema_is_that_of_the_types(name):
+    published = (ROOT / name).read_text("utf-8")
+    assert published == SCHEMAS[name](), f"run {schemas.COMMAND}"
+    assert json.loads(published)["$schema"].startswith("https://json-schema.org/")
 
 
 def test_every_metric_and_every_flag_has_a_row_with_all_its_facts():
@@ -70,6 +84,12 @@ def test_every_relative_link_leads_somewhere(page):
     assert not wrong
 
 
+def test_vulnerabilities_are_reported_by_the_private_form_of_whichever_repository_it_is():
+    text = (ROOT / "SECURITY.md").read_text("utf-8")
+    section = text.partition("## Reporting a vulnerability")[2].partition("\n## ")[0]
+    assert LINK.findall(section) == [PRIVATE_FORM, "CHANGELOG.md"]
+
+
 def test_a_broken_link_and_a_broken_anchor_are_noticed():
     assert _exists(Path("README.md"), "docs/metrics.md#labels")
     assert not _exists(Path("README.md"), "docs/metrics.md#colours")
@@ -99,7 +119,7 @@ def test_the_readme_is_short():
 
 def _relative_links(text: str) -> Iterator[str]:
     for link in LINK.findall(CODE_BLOCK.sub("", text)):
-        if not re.match(r"[a-z]+:", link):
+        if not re.match(r"[a-z]+:", link) and link != PRIVATE_FORM:
             yield link
 
 

@@ -8,10 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-
 
 ROOT = Path(__file__).parents[3]
+FOLDERS = ("reporter", "docs", "devcluster", "e2e", "tests")
 MAX_LINES, MAX_FUNCTION_LINES = 500, 40
 LINE_LENGTH, QUOTES = 99, '"""'
 RIDDLE = re.compile(r"(What|Whether|Who|Of|As|How|Where|When|Why|Which)\b")
@@ -83,22 +82,20 @@ def test_a_name_of_a_class_or_a_type_alias_has_one_meaning() -> None:
     assert [name for name, count in names.items() if count > 1 and not name.startswith("_")] == []
 
 
-@pytest.mark.parametrize("folder", ["reporter", "devcluster", "e2e", "tests"])
-def test_a_docstring_does_not_open_with_a_question_word(folder: str) -> None:
+def test_a_docstring_does_not_open_with_a_question_word() -> None:
     found = [
         f"{file.relative_to(ROOT)}:{each.lineno}: {each.text.splitlines()[0]}"
-        for file in _files(folder)
+        for file in _files(*FOLDERS)
         for each in _read(file).docstrings
         if RIDDLE.match(each.text)
     ]
     assert found == []
 
 
-@pytest.mark.parametrize("folder", ["reporter", "devcluster", "e2e", "tests"])
-def test_a_docstring_that_fits_on_one_line_is_there(folder: str) -> None:
+def test_a_docstring_that_fits_on_one_line_is_there() -> None:
     found = [
         f"{file.relative_to(ROOT)}:{each.lineno}"
-        for file in _files(folder)
+        for file in _files(*FOLDERS)
         for each in _read(file).docstrings
         if each.lines == 3 and each.end <= LINE_LENGTH and not each.text.endswith('"')
     ]
@@ -108,7 +105,7 @@ def test_a_docstring_that_fits_on_one_line_is_there(folder: str) -> None:
 def test_a_function_of_the_program_fits_on_a_screen() -> None:
     functions = [
         (f"{file.relative_to(ROOT)}:{lineno} {name}", lines)
-        for file in _files("reporter")
+        for file in _files("reporter", "docs")
         for name, lineno, lines in _read(file).functions
     ]
     assert len(functions) > 3000
@@ -116,8 +113,5 @@ def test_a_function_of_the_program_fits_on_a_screen() -> None:
 
 
 def test_a_file_has_a_length_that_can_be_read_at_once() -> None:
-    lengths = {
-        file: len(file.read_text("utf-8").splitlines())
-        for file in _files("reporter", "devcluster", "e2e", "tests")
-    }
+    lengths = {file: len(file.read_text("utf-8").splitlines()) for file in _files(*FOLDERS)}
     assert [str(file) for file, length in lengths.items() if length > MAX_LINES] == []

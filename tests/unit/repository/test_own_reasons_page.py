@@ -8,13 +8,13 @@ import pytest
 import yaml
 
 from reporter.cel import limits
-from reporter.cel.compile import CelParameters
 from reporter.cel.evaluation import STATES
 from reporter.cel.library import compile_expression
-from reporter.cel.probe import MAX_REASONS, PROBE
+from reporter.cel.parameters import CelParameters
+from reporter.cel.preparation import MAX_REASONS
+from reporter.cel.probe import PROBE
 from reporter.cli.commands import run_command
-from reporter.controller.permissions import kinds_to_watch
-from reporter.evaluation.registry import SPECS
+from reporter.controller.watched_kinds import kinds_to_watch
 from tests.support.own_reasons import own_catalogue
 
 
@@ -23,7 +23,7 @@ FILES = dict(re.findall(r"```yaml\n# ([a-z-]+\.yaml)\n(.*?)```", PAGE, re.DOTALL
 
 
 def test_the_overlay_is_accepted_and_its_rights_are_those_of_the_values():
-    kinds = kinds_to_watch(own_catalogue(FILES["overlay.yaml"]), SPECS)
+    kinds = kinds_to_watch(own_catalogue(FILES["overlay.yaml"]))
     (declared,) = [kind for kind in kinds if kind.is_declared]
     (rule,) = yaml.safe_load(FILES["values.yaml"])["extraRules"]
     assert rule == {"apiGroups": [declared.group], "resources": [declared.resource]}

@@ -9,7 +9,7 @@ from reporter.kinds.core import PODS
 from reporter.model.enums import TroubleKind
 from reporter.resources.deployments import evaluate_deployment
 from reporter.resources.restarts import count_failures
-from tests.support.builders import HOUR, MINUTE, NOON, a_deployment, a_pod
+from tests.support.builders import HOUR, MINUTE, NOON, SECOND, a_deployment, a_pod
 from tests.support.model_builders import (
     NODE,
     TEAM,
@@ -278,3 +278,22 @@ def test_evictions_of_one_replica_are_over_once_a_pod_is_ready_in_its_place():
     found = evaluate_deployment(deployment, [*pods, in_its_place])
     assert found.cause.code == "Degraded.NotReady"
     assert "router-6c9f-x0" in found.message_fields["pods"]
+
+
+@pytest.mark.parametrize("later", [0, 30], ids=["in the same second", "later"])
+def test_a_pod_in_another_place_is_judged_by_itself(later):
+    when = NOON + 2 * MINUTE
+    in_its_place = a_pod("router-6c9f-x3", created_at=when)
+    another = a_pod("router-6c9f-x4", **never_ready(when + later * SECOND), **PENDING)
+    pods = [filled(1, at=1), filled(2, at=2), another, in_its_place]
+    found = evaluate_deployment(a_deployment(replicas=2, ready=1), pods)
+    assert found.cause.code == "Degraded.NotStarted"
+    assert "router-6c9f-x4" in found.message_fields["pods"]
+
+
+def test_a_pod_that_is_ready_in_another_place_ends_no_evictions():
+    in_another = a_pod("router-6c9f-x3", created_at=NOON + 1 * MINUTE)
+    in_its_place = a_pod("router-6c9f-x4", **never_ready(NOON + 2 * MINUTE), **PENDING)
+    pods = [filled(1, at=1), filled(2, at=2), in_its_place, in_another]
+    found = evaluate_deployment(a_deployment(replicas=2, ready=1), pods)
+    assert found.cause.code == "Degraded.StorageLimit"

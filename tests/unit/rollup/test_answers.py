@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from reporter.model.status_document import Package
-from reporter.rollup.answers import AnswerRules, ObjectAnswer, find_answer
+from reporter.rollup.answers import ObjectAnswer, find_answer
 from tests.support.rollups import BAD_IMAGE, FULLY_REPORTED, LOST, stack_after, view_of
 from tests.support.status_objects import a_status_object, stack_without_pages
 
@@ -15,8 +15,7 @@ DELETED = {"metadata": {"deletionTimestamp": "now"}}
 
 
 def ask(replay, namespace: str = "team-m", **spec) -> ObjectAnswer:
-    rules = AnswerRules(replay.rollup_rules, RELEASE)
-    return find_answer(a_status_object(namespace, **spec), view_of(replay), rules)
+    return find_answer(a_status_object(namespace, **spec), view_of(replay), RELEASE)
 
 
 def blocked_by(answer: ObjectAnswer) -> str:

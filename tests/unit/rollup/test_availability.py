@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from reporter.model.states import Actionability
+from reporter.rollup.availability import hindered_subjects
 from reporter.rollup.fold import fold
 from tests.support.rollups import FULLY_REPORTED, stack_after, view_of
 
@@ -154,6 +155,89 @@ def test_a_gateway_that_no_route_of_a_model_names_hinders_it_not():
     other = {"metadata": labels, "spec": {"gatewayClassName": "nosuch"}}
     found = qwen({"Gateway team-m/another-gw": other})
     assert (found.available, found.not_available) == (True, None)
+
+
+# ---------------------------------------------------------------- Gateways of other namespaces
+
+OTHER = {"name": "team-a-gw", "namespace": "team-a"}
+OWN = {"name": "team-m-gw"}
+PROXY_OUT = {"Deployment team-a/team-a-gw-istio": AT_ZERO}
+UNLABELLED = {
+    "Namespace team-a": {"metadata": {"labels": {"productionstack.kaito.sh/managed-by": None}}}
+}
+
+
+def routed(*parents):
+    """Return a route of team-m/qwen that these Gateways have accepted."""
+    conditions = [
+        {"type": each, "status": "True", "reason": each, "observedGeneration": 1}
+        for each in ("Accepted", "ResolvedRefs")
+    ]
+    controller = "istio.io/gateway-controller"
+    return {
+        "HTTPRoute team-m/qwen-route": {
+            "spec": {"parentRefs": list(parents)},
+            "status": {
+                "parents": [
+                    {"parentRef": each, "controllerName": controller, "conditions": conditions}
+                    for each in parents
+                ]
+            },
+        }
+    }
+
+
+def test_a_gateway_of_another_namespace_is_named_and_hinders_nothing_while_it_works():
+    found = qwen(given=routed(OTHER))
+    assert (found.available, found.gateways) == (True, ("team-a/team-a-gw",))
+
+
+def test_a_gateway_of_another_namespace_is_on_the_path():
+    found = qwen(PROXY_OUT, given=routed(OTHER))
+    assert found.available is False
+    assert found.not_available.reason == "modelharnessGatewayDataPlaneNotReady"
+    assert found.not_available.object == "deployments.apps team-a/team-a-gw-istio"
+
+
+def test_the_gateway_of_its_own_namespace_is_not_on_the_path_of_a_model_that_uses_another():
+    found = qwen({"Deployment team-m/team-m-gw-istio": AT_ZERO}, given=routed(OTHER))
+    assert found.available is True
+
+
+def test_the_filters_of_the_gateway_s_namespace_decide_who_asks_for_a_key():
+    assert qwen({AUTHZ: AT_ZERO, **ASKED}, given=routed(OTHER)).available is True
+    (asking,) = ASKED.values()
+    asked_there = {"EnvoyFilter team-a/apikey-ext-authz": asking}
+    assert qwen({AUTHZ: AT_ZERO, **asked_there}, given=routed(OTHER)).available is False
+
+
+def test_one_of_several_gateways_that_works_suffices():
+    given = routed(OWN, OTHER)
+    assert qwen(PROXY_OUT, given=given).available is True
+    both = {**PROXY_OUT, "Deployment team-m/team-m-gw-istio": AT_ZERO}
+    assert qwen(both, given=given).available is False
+
+
+def test_a_gateway_in_a_namespace_that_nobody_evaluates_leaves_availability_unknown():
+    found = qwen(given={**routed(OTHER), **UNLABELLED})
+    assert (found.available, found.not_available.code) == (None, "GatewayNotEvaluated")
+    assert "team-a has not the label" in found.not_available.message
+    assert found.not_available.object == "gateways.gateway.networking.k8s.io team-a/team-a-gw"
+
+
+def test_what_is_out_is_named_before_a_gateway_that_nobody_evaluates():
+    found = qwen({BBR: AT_ZERO}, given={**routed(OTHER), **UNLABELLED})
+    assert (found.available, found.not_available.reason) == (False, "clusterBBRNotReady")
+
+
+def test_a_finding_about_a_gateway_touches_the_models_of_other_namespaces():
+    replay = stack_after(PROXY_OUT, given=routed(OTHER))
+    evaluation = replay.rollup.evaluation
+    keys = {key for key in evaluation.tracked.finding_states if key.subject.namespace == "team-a"}
+    touched = hindered_subjects(
+        keys, evaluation.subjects, replay.rollup_rules, replay.rollup_input().snapshot
+    )
+    assert "team-m/qwen" in {f"{each.namespace}/{each.name}" for each in touched}
 
 
 def test_only_the_filter_that_reads_the_name_of_the_model_is_on_its_path():

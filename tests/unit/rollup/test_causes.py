@@ -10,7 +10,7 @@ from reporter.rollup.findings import NO_FINDINGS, SubjectFindings
 from reporter.rollup.fold import fold
 from reporter.rollup.records import RollUp, SubjectState
 from reporter.rollup.rules import RollUpInput, RollUpRules
-from reporter.rollup.subject_states import NO_FACTS, Facts, StateReason, make_subject_state
+from reporter.rollup.subject_states import Facts, StateReason, make_subject_state
 from tests.support.builders import (
     HOUR,
     INVOLVED,
@@ -118,7 +118,7 @@ def test_what_cannot_be_evaluated_any_longer_is_unknown_although_other_trouble_i
 def test_progress_without_trouble_has_its_window_from_the_end_of_the_trouble():
     watched = Watched()
     watched.replay.set_verdicts(out(KAITO, kind=TroubleKind.STARTING))
-    first = watched.subject_state(None, SubjectFindings(held=(KAITO,)), NO_FACTS)
+    first = watched.subject_state(None, SubjectFindings(held=(KAITO,)), Facts())
     assert first.blocker.held
     watched.replay.advance(HOUR)
     progress = Facts(progress=StateReason("Scaling", "1 of 2 replicas are ready."))

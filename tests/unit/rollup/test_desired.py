@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reporter.model.times import parse_zoned_time
-from reporter.rollup.answers import AnswerRules
 from reporter.rollup.desired import (
     GENERATION_SETTLE,
     DesiredStatus,
@@ -35,14 +34,14 @@ class Stack:
 
     def __init__(self, change=None, **how) -> None:
         self.replay = stack_without_pages(change, **how)
-        self.rules = AnswerRules(self.replay.rollup_rules, "kaito-system")
+        self.grace = self.replay.rollup_rules.grace
 
     def look(
         self, found, before: DesiredStatus | None = None, *, after: timedelta
     ) -> DesiredStatus:
         """Look at an object so long after noon."""
         memory = before.memory if before is not None else None
-        return make_desired(found, view_of(self.replay), self.rules, memory, now=NOON + after)
+        return make_desired(found, view_of(self.replay), "kaito-system", memory, now=NOON + after)
 
     def settled(self, found) -> dict:
         """Return the status once the generation has settled, and all grace is over."""
@@ -83,11 +82,11 @@ def test_what_is_missing_has_the_startup_grace():
     second = stack.look(found, first, after=GENERATION_SETTLE)
     assert (second.status["state"], second.deadline) == (
         "InProgress",
-        NOON + GENERATION_SETTLE + stack.rules.rollup.grace,
+        NOON + GENERATION_SETTLE + stack.grace,
     )
     assert condition(second.status, "Ready")["reason"] == "NotFound"
     assert kstatus.compute(as_json(found, second.status)) == kstatus.IN_PROGRESS
-    third = stack.look(found, second, after=GENERATION_SETTLE + stack.rules.rollup.grace)
+    third = stack.look(found, second, after=GENERATION_SETTLE + stack.grace)
     assert (third.status["state"], third.deadline) == ("NotFound", None)
     assert condition(third.status, "Stalled")["reason"] == "NotFound"
     held = a_status_object(inferenceSets=["phi"], status=third.status)

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from reporter.catalogue.entries import PathRow, ProbeSpec
+from reporter.catalogue.entries import PathRow
 from reporter.catalogue.subject_definitions import SubjectDefinition, make_definitions
 from reporter.controller.blocking_objects import find_blocking_objects
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
@@ -16,7 +16,6 @@ from reporter.model.observations import NotSynced, Watching
 from reporter.model.states import Mode, State
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import Active, Clear
-from reporter.probes.probe import Probe
 from reporter.rollup.document import StatusView
 from reporter.rollup.fold import fold
 from reporter.rollup.records import RollUp
@@ -33,6 +32,7 @@ from tests.support.builders import (
     an_entry,
 )
 from tests.support.catalogue_fixture import HARNESS_LABEL, SUBJECTS
+from tests.support.scripted_probe import a_scripted_probe
 
 
 MODELS = Layer.MODELDEPLOYMENT
@@ -56,7 +56,7 @@ class Watched:
         self.store = Store((NAMESPACES, HTTP_ROUTES), subjects=self.catalogue.subject_definitions)
         for kind in self.store.kinds:
             self.store.set_watch_state(kind, Watching())
-        probe = Probe(ProbeSpec("none", object), self._evaluate)
+        probe = a_scripted_probe(self._evaluate)
         self.evaluator = Evaluator(self.catalogue, {"none": probe}, {}, EvaluationSettings())
         self.evaluation, self.rollup, self.now = Evaluation(), RollUp(), NOON
 

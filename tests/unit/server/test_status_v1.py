@@ -1,18 +1,10 @@
-"""The parts of ``/status/v1``, its tag and its published schema."""
+"""The parts of ``/status/v1``, and its tag."""
 
 import msgspec
 
-from reporter.model.fleet_status import FleetDocument
 from reporter.model.status_document import StatusDocument
 from reporter.server.status_v1 import StatusRequest, render, revision_of
-from reporter.server.status_v1_schema import FLEET_SCHEMA_FILE, SCHEMA_FILE, render_schema
 from tests.support.rollups import BAD_IMAGE, model_outage, stack_after, view_of
-
-
-def test_the_published_schema_is_that_of_the_structs():
-    why = "run python -m reporter.server.status_v1_schema"
-    assert SCHEMA_FILE.read_text("utf-8") == render_schema(), why
-    assert FLEET_SCHEMA_FILE.read_text("utf-8") == render_schema(FleetDocument), why
 
 
 def test_many_inference_sets_are_rendered_in_parts_that_make_one_document():

@@ -6,13 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reporter.cli.configuration import (
-    HUB_LEASE,
-    USUAL_RESYNC,
-    USUAL_SCRAPE,
-    load_configuration,
-    load_hub_settings,
-)
+from reporter.cli.configuration import load_configuration
+from reporter.cli.hub_configuration import HUB_LEASE, USUAL_RESYNC, USUAL_SCRAPE, load_hub_settings
 from reporter.settings import FLAGS, FlagGroup, SettingsError, TakenBy
 from reporter.settings.flags import flag
 from tests.support.settings import refusal, settings

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+from msgspec.structs import replace
+
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.evaluation.registry import SPECS
 from reporter.model.enums import Reason
@@ -12,7 +14,9 @@ from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 KAITO, PODS = "clusterKaitoControllerNotReady", "inferencesetModelPodsNotReady"
 GRACE = timedelta(seconds=60)
-TEXTS = EntryText(DEFAULT_CATALOGUE, {KAITO: "It is out."}, {KAITO: ("Look.",)}, grace=GRACE)
+ENTRY = replace(DEFAULT_CATALOGUE[Reason(KAITO)], meaning="It is out.", runbook=("Look.",))
+CATALOGUE = replace(DEFAULT_CATALOGUE, entries={**DEFAULT_CATALOGUE.entries, ENTRY.reason: ENTRY})
+TEXTS = EntryText(CATALOGUE, grace=GRACE)
 
 
 def rendered(reason: str) -> str:
@@ -35,7 +39,7 @@ def test_a_reason_is_explained_with_all_its_facts():
 
 def test_a_reason_of_another_pack_names_the_subjects_of_that_pack():
     catalogue = load_catalogue(default_folder(), specs=SPECS, flags=FLAG_NAMES, packs=["kserve"])
-    texts = EntryText(catalogue, {}, {}, grace=GRACE)
+    texts = EntryText(catalogue, grace=GRACE)
     layers = {
         line
         for reason in catalogue.entries

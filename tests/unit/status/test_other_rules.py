@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from reporter.announcing.announcements import Announcements
-from reporter.announcing.catalogue_change import keep_episodes
+from reporter.announcing.episodes import keep_episodes
 from reporter.catalogue.entries import Catalogue, HoldDurations
 from reporter.controller.roll_up_cache import RollUpCache
 from reporter.evaluation.catalogue_change import change_catalogue

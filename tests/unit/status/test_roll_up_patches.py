@@ -15,7 +15,6 @@ from reporter.model.enums import Layer
 from reporter.model.observations import Watching
 from reporter.model.states import State
 from reporter.model.subjects import Subject
-from reporter.rollup.answers import AnswerRules
 from reporter.rollup.desired import GENERATION_SETTLE, Json
 from reporter.rollup.document import StatusView
 from reporter.status.roll_up_patches import RollUpPatches
@@ -36,8 +35,7 @@ class Looking:
         self.objects = WrittenObjectStore(ProductionStackStatus, lambda _: "v1alpha1")
         self.objects.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
         self.objects.upsert(PRODUCTION_STACK_STATUSES, found)
-        rules = AnswerRules(self.replay.rollup_rules, "kaito-system")
-        self.patches = RollUpPatches(self.objects, self, rules, resync=RESYNC)
+        self.patches = RollUpPatches(self.objects, self, "kaito-system", resync=RESYNC)
         self.look(after=-GENERATION_SETTLE)
 
     def view(self) -> StatusView:

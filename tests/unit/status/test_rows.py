@@ -196,6 +196,33 @@ def test_a_current_model_whose_requests_are_hindered_names_what_hinders_them():
     ]
 
 
+def test_a_namespace_names_what_hinders_the_requests_of_its_models():
+    paused = NotAvailable(
+        code=PAUSED_CODE, layer=Layer.MODELDEPLOYMENT, actionability=Actionability.USER
+    )
+    sets = (
+        InferenceSetStatus(name="asleep", state=State.CURRENT, paused=True, not_available=paused),
+        InferenceSetStatus(name="phi", state=State.CURRENT, not_available=ROUTER_OUT),
+    )
+    counts = AvailableCounts(unavailable=1, paused=1)
+    team = NamespaceStatus(
+        name="team-a", state=State.CURRENT, available_counts=counts, inference_sets=sets
+    )
+    document = StatusDocument(schema="v1", mode=Mode.WATCHING, namespaces=(team,))
+    assert list(overview_rows(document, wide=False)) == [
+        (
+            "team-a",
+            "Ready",
+            "-",
+            "0/1",
+            "-",
+            "platform",
+            "↳ clusterBBRNotReady",
+            "It is scaled to zero.",
+        )
+    ]
+
+
 @pytest.mark.parametrize("code", [PAUSED_CODE, UNROUTED_CODE])
 def test_what_somebody_wants_so_blocks_nothing(code):
     cause = NotAvailable(

@@ -4,8 +4,7 @@ import msgspec
 
 from reporter.catalogue.entries import Catalogue
 from reporter.cli.configuration import load_shipped_catalogue
-from reporter.controller.permissions import kinds_to_watch
-from reporter.evaluation.registry import SPECS
+from reporter.controller.watched_kinds import kinds_to_watch
 from reporter.kinds.core import PODS
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import TroubleKind
@@ -32,7 +31,7 @@ ALSO = "object.spec.size > 1"
 
 def change(own: OwnStore, catalogue: Catalogue) -> ResourceKind:
     """Change the catalogue of a store; return its kind as it is watched from now on."""
-    kinds = kinds_to_watch(catalogue, SPECS)
+    kinds = kinds_to_watch(catalogue)
     own.catalogue = catalogue
     own.store.prepare_kinds(kinds, (), catalogue.subject_definitions)()
     return own.kind()
@@ -150,13 +149,13 @@ def test_subjects_stay_while_their_objects_are_listed_anew(tmp_path):
     )
     after = load_shipped_catalogue(overlay, ["kserve"])
     assert after.subject_definitions != before.subject_definitions
-    store = Store(kinds_to_watch(before, SPECS), subjects=before.subject_definitions)
+    store = Store(kinds_to_watch(before), subjects=before.subject_definitions)
     store.upsert(of(store), msgspec.convert(chat(), of(store).type))
     for kind in store.kinds:
         store.set_watch_state(kind, Watching())
     subjects = find_subjects(store.snapshot())
     assert any(each.object_name == "chat" for each in subjects)
-    store.prepare_kinds(kinds_to_watch(after, SPECS), (), after.subject_definitions)()
+    store.prepare_kinds(kinds_to_watch(after), (), after.subject_definitions)()
     assert find_subjects(store.snapshot()) == subjects
     store.replace(of(store), [])
     assert find_subjects(store.snapshot()) < subjects

@@ -46,6 +46,31 @@ def test_the_healthy_stack_stays_healthy_with_a_pack_that_reads_the_same_kind(tm
     assert found_in(tmp_path, "packs: [kaito, gateway-api]\nstory: [{ at: 1m }]\n") == []
 
 
+@pytest.mark.parametrize(
+    ("kind", "current", "more"),
+    [
+        (
+            "kind: Namespace, version: v1, resource: namespaces, namespaced: false",
+            'object.status.phase == "Active"',
+            "",
+        ),
+        (
+            "kind: Workspace, group: kaito.sh, version: v1beta1, resource: workspaces",
+            'object.resource.instanceType == ""',
+            "Workspace team-m/qwen-abc: { of: qwen }",
+        ),
+    ],
+)
+def test_an_own_reason_reads_fields_that_no_reason_of_the_program_reads(
+    tmp_path: Path, kind: str, current: str, more: str
+):
+    overlay = declaring(kind, f"'{current}'").replace("kind: Own", kind.partition(",")[0])
+    story = f"story: [{{ at: 1m, change: {{ {more} }} }}]\n"
+    assert found_in(tmp_path, f"{overlay}{story}") == []
+    wrong = overlay.replace("==", "!=")
+    assert found_in(tmp_path, f"{wrong}{story}") != []
+
+
 @pytest.mark.parametrize("overlay", [OWN, NAMED, LABELED])
 def test_the_healthy_stack_stays_healthy_with_an_overlay_that_reads_deployments(
     tmp_path: Path, overlay: str

@@ -42,7 +42,6 @@ All steps: kubectl exec -n {{ include "reporter.namespace" . }} deployment/{{ in
 {{- define "reporter.statusRules" -}}
 {{- if ne (include "reporter.rollupMetrics" .) "off" }}
 {{- $series := "productionstack_status_reporter_" }}
-{{- $by := include "reporter.by" (dict "root" .) }}
 {{- include "reporter.alert" (dict "root" . "name" "ProductionStackStalled" "for" "5m" "severity" "warning" "owner" "" "namespace" (include "reporter.ofWorkload" .)
   "why" "What keeps the control plane or a namespace from being Current for longer than it may; a finding has its own alert. It fires on until a leader that knows all stalls no longer shows it."
   "expr" (include "reporter.kept" (dict "root" . "name" "ProductionStackStalled" "more" (list "layer" "reason" "code" "owner" "workload_namespace")
@@ -52,7 +51,7 @@ All steps: kubectl exec -n {{ include "reporter.namespace" . }} deployment/{{ in
 {{- $seconds := max 600 (mul 3 (.Values.resyncSeconds | int64)) }}
 {{- include "reporter.alert" (dict "root" . "name" "ProductionStackStatusReporterStatusOutdated" "for" "5m" "severity" "warning" "owner" "platform"
   "why" "There is a leader, and the time of its status does not change; seen by its change and not by a clock. Without the series the status could not be made."
-  "expr" (printf "max %s (%sleader) == 1 unless %s max %s (changes(%srollup_evaluated_timestamp_seconds[%ds])) > 0" $by $series (include "reporter.on" (dict "root" .)) $by $series $seconds)
+  "expr" (printf `max %[1]s (%[2]sleader == 1 or ALERTS{alertname="ProductionStackStatusReporterStatusOutdated",alertstate="firing"}) unless %[3]s changes(%[2]srollup_evaluated_timestamp_seconds[%[4]ds]) > 0` (include "reporter.by" (dict "root" .)) $series (include "reporter.on" (dict "root" .)) $seconds)
   "summary" (print "The status of the production stack is outdated" (include "reporter.inCluster" .))
   "description" "The leader evaluates nothing, or cannot roll up what it evaluates. Its log says why; /status/v1 and ProductionStackStatuses are outdated as well.") }}
 {{- end }}
@@ -61,6 +60,7 @@ All steps: kubectl exec -n {{ include "reporter.namespace" . }} deployment/{{ in
 {{/* Alerts on what cannot be evaluated. One replica suffices: it may be the leader, or the next one. */}}
 {{- define "reporter.unknownRules" -}}
 {{- $series := "productionstack_status_reporter_" }}
+{{- $complete := print $series "findings_complete == 1" }}
 {{- $on := include "reporter.on" (dict "root" .) }}
 {{- $pages := print $series "scrape_pages" }}
 {{- include "reporter.alert" (dict "root" . "name" "ProductionStackMetricsPagesUnreadable" "for" "1h" "severity" "warning" "owner" "platform"
@@ -71,13 +71,13 @@ All steps: kubectl exec -n {{ include "reporter.namespace" . }} deployment/{{ in
   "description" "Engines that are stalled are not seen. A network policy, mTLS or another port is the usual cause. If it is meant to be so, set scrape.pods to off.") }}
 {{- $one := printf ` unless %s ALERTS{alertname="ProductionStackMetricsPagesUnreadable"}` $on }}
 {{- range $rule := list
-  (list "" "15m" "" "A reason that some replica cannot evaluate, but for those that read metrics pages. One that fires does so until a replica evaluates again.")
+  (list "" "15m" "" "A reason that some replica cannot evaluate, but for those that read metrics pages. One that fires does so until a leader evaluates again.")
   (list "pages" "1h" $one "The same of reasons that read metrics pages, which a pod may lack while it loads its model. While no page can be read at all, one alert says so.") }}
 {{- $reads := printf `reads=%q` (first $rule) }}
 {{- include "reporter.alert" (dict "root" $ "name" "ProductionStackReasonUnknown" "for" (index $rule 1) "severity" "warning" "owner" "platform" "namespace" (include "reporter.ofWorkload" $)
   "labels" (empty (first $rule) | ternary dict (dict "reads" (first $rule))) "why" (index $rule 3)
   "expr" (print (include "reporter.kept" (dict "root" $ "name" "ProductionStackReasonUnknown" "more" (list "layer" "reason" "workload_namespace")
-    "expr" (printf `%sreason_state{state="unknown",%s} == 1` $series $reads) "of" $reads "until" (print $series "last_pass_timestamp_seconds > 0"))) (index $rule 2))
+    "expr" (printf `%sreason_state{state="unknown",%s} == 1` $series $reads) "of" $reads "until" $complete)) (index $rule 2))
   "summary" (print `{{ $labels.reason }} cannot be evaluated{{ with $labels.workload_namespace }} in namespace {{ . }}{{ end }}` (include "reporter.inCluster" $))
   "description" "The log of the reporter and its /status say why; most often a permission is missing.") }}
 {{- end }}

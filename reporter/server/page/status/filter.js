@@ -5,6 +5,9 @@ import { knownState, stateWord } from "./states.js";
 function wordsOf({ namespace, name, kind, state, data, blocking }) {
   const own = [namespace, name, kind, state, stateWord(state), data.reason, data.why];
   own.push(data.package?.name, data.package?.revision, data.paused && "paused");
+  own.push(data.available === false && "not available", ...(data.gateways ?? []));
+  const { notAvailable: hindrance } = data;
+  if (hindrance) own.push(hindrance.reason, hindrance.code, hindrance.object, hindrance.message);
   if (!blocking) return own;
   const { reason, code, object, message, actionability, via = [] } = blocking;
   own.push(reason, code, object, message, actionability, ...via);

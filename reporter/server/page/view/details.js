@@ -1,20 +1,31 @@
 // The details of the selected subject.
 
+import { hindranceOf, keyOf } from "../status/causes.js";
 import { stateWord } from "../status/states.js";
 import { pathOf } from "../status/subjects.js";
 import { describe, describeBlocking } from "./blocking.js";
 import { el, fill } from "./dom.js";
 import { Folds } from "./fold.js";
-import { badge, code, countsText, duration, plural, quiet, timeText } from "./words.js";
+import {
+  actor,
+  availabilityBadge,
+  badge,
+  code,
+  countsText,
+  duration,
+  plural,
+  quiet,
+  timeText,
+} from "./words.js";
 
 const NOTHING = "Select a subject to see what blocks it, who must act, and what to do.";
 const GONE = "The selected subject is not there any more, or is filtered out.";
 
-const answer = (value) => (value === true ? "yes" : value === false ? "no" : "not known");
-
 export class Details {
-  constructor(section) {
+  // *leave()* is called when Escape is pressed and no fold is open.
+  constructor(section, leave) {
     Object.assign(this, { section, folds: new Folds(), signature: null });
+    this.folds.closeOnEscape(section, leave);
   }
 
   show(subject, receivedAt) {
@@ -38,6 +49,7 @@ export class Details {
     return [
       el("h3", {}, quiet(kind === "member" ? "cluster" : kind), " ", pathOf(subject)),
       el("dl", {}, facts(subject)),
+      whyNotAvailable(subject),
       blocking ? el("h4", {}, "What blocks") : "",
       blocking ? el("dl", {}, describeBlocking(blocking, receivedAt)) : "",
       suppressed(data.suppressed ?? []),
@@ -69,8 +81,37 @@ export class Details {
 function suppressed(findings) {
   if (!findings.length) return "";
   const item = ({ reason, message, by }) =>
-    el("li", {}, code(reason), ` suppressed by ${by.join(", ")}: `, message);
-  return [el("h4", {}, "Suppressed"), el("ul", {}, findings.map(item))];
+    el("li", {}, "↳ ", code(reason), quiet(` suppressed by ${by.join(", ")}`), el("p", {}, message));
+  const title = el("h4", {}, `Suppressed: ${plural(findings.length, "finding")}`);
+  return el("div", { class: "follows" }, title, el("ul", {}, findings.map(item)));
+}
+
+// Why no request of a model is answered, or why that is not known, with the way that requests take.
+function whyNotAvailable(subject) {
+  const { data, blocking, name } = subject;
+  const cause = data.notAvailable;
+  if (!cause) return "";
+  const isSame = blocking !== null && keyOf(blocking) === keyOf(cause);
+  const rows = [
+    describe("Reason", code(cause.reason || cause.code), isSame && " blocks it too, see below"),
+    describe("Message", !isSame && cause.message),
+    describe("Remedy", !isSame && cause.remedy),
+    describe("Who must act", !isSame && actor(cause.actionability)),
+    describe("Request path", hindranceOf(subject) && requestPath(cause, data.gateways ?? [], name)),
+  ];
+  const title = data.available === false ? "Why it is not available" : "Why its availability is not known";
+  return [el("h4", {}, title), el("dl", {}, rows)];
+}
+
+// The Gateways of its routes, what stands in the way, and the model.
+function requestPath({ object = "", code: cause }, gateways, name) {
+  const isGateway = object.startsWith("gateways.") && gateways.some((each) => object.endsWith(` ${each}`));
+  const steps = [
+    gateways.length && !isGateway ? el("li", {}, `Gateway ${gateways.join(" or ")}`) : "",
+    el("li", { class: "stop" }, "✕ ", object || cause),
+    el("li", {}, `model ${name}`),
+  ];
+  return el("ol", { class: "path" }, steps);
 }
 
 const AGES = new Set(["inStateSeconds", "answeredSeconds", "lastUpdateAgeSeconds", "evaluatedAt", "skewSeconds"]);
@@ -92,8 +133,8 @@ function facts({ kind, state, data }) {
   return [
     describe("State", badge(state), lastKnown && ` last known: ${stateWord(lastKnown)}`),
     describe("Why", data.why),
-    describe("Available", isWorkload && answer(data.available)),
-    describe("Not available", data.notAvailable && whyNot(data.notAvailable)),
+    describe("Available", isWorkload && availabilityBadge(data.available)),
+    describe("Gateway", data.gateways?.join(", ")),
     describe("Answered", data.answeredSeconds !== undefined && `${duration(data.answeredSeconds)} ago`),
     describe("Replicas", data.replicas && replicasText(data.replicas)),
     describe("Generation", generation && `${generation}, observed ${observedGeneration ?? "?"}`),
@@ -107,12 +148,6 @@ function facts({ kind, state, data }) {
 }
 
 const HARNESS = "the Gateway of the namespace, with its filters and authentication";
-
-// What hinders the requests of a subject, who must act and what to do.
-function whyNot({ reason, code: cause, message, remedy, actionability }) {
-  const words = [message, actionability && `(acts: ${actionability})`, remedy];
-  return [code(reason || cause), " ", words.filter(Boolean).join(" ")];
-}
 
 // Facts about a cluster of a fleet.
 function memberFacts(data) {

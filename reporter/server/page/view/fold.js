@@ -8,8 +8,8 @@ export class Folds {
   }
 
   // *draw()* returns the content. What is open stays so when it is made anew with the same *key*.
-  make(key, title, draw) {
-    const made = el("details", { class: "fold", open: this.open.has(key) });
+  make(key, title, draw, attributes = {}) {
+    const made = el("details", { class: "fold", ...attributes, open: this.open.has(key) });
     made.append(el("summary", {}, title));
     made.dataset.key = key;
     let isDrawn = false;
@@ -27,13 +27,39 @@ export class Folds {
     return made;
   }
 
-  // Run *redraw*, and give the focus back to the fold that had it.
+  // Escape closes the fold that has the focus; where none is open it runs *leave*.
+  closeOnEscape(section, leave) {
+    section.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      const fold = event.target.closest("details[open]");
+      event.preventDefault();
+      if (!fold || !section.contains(fold)) return leave();
+      fold.open = false;
+      summaryOf(fold).focus();
+    });
+  }
+
+  // Run *redraw*, and give the focus back to what had it: by its key, or else to what is around it.
   keepFocus(section, redraw) {
     const focused = section.contains(document.activeElement) && document.activeElement;
-    const key = focused && focused.closest("details")?.dataset.key;
+    const keys = focused ? foldsAround(focused, section).map((each) => each.dataset.key) : [];
+    const own = focused && focused.dataset.key;
     redraw();
     if (!focused) return;
-    const again = [...section.querySelectorAll("details")].find((each) => each.dataset.key === key);
-    (again?.querySelector("summary") ?? section).focus({ preventScroll: true });
+    const folds = [...section.querySelectorAll("details")];
+    const around = keys.map((key) => folds.find((each) => each.dataset.key === key)).find(Boolean);
+    const within = [...(around ?? section).querySelectorAll("button[data-key]")];
+    const again = within.find((each) => each.dataset.key === own);
+    (again ?? (around ? summaryOf(around) : section)).focus({ preventScroll: true });
   }
+}
+
+const summaryOf = (fold) => fold.querySelector("summary");
+
+// The folds around a node, the innermost first.
+function foldsAround(node, section) {
+  const found = [];
+  for (let each = node.closest("details"); each && section.contains(each); )
+    each = found[found.push(each) - 1].parentElement.closest("details");
+  return found;
 }

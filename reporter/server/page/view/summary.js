@@ -30,7 +30,8 @@ export function showCluster(cluster, isOutdated) {
   const last = isOutdated ? "last known: " : "";
   fill(
     byId("cluster"),
-    el("span", {}, "Cluster ", badge(state), lastKnown ? ` last known: ${stateWord(lastKnown)}` : ""),
+    el("span", { class: "whole" }, "Cluster ", badge(state)),
+    lastKnown ? el("span", {}, `last known: ${stateWord(lastKnown)}`) : "",
     cluster ? el("span", {}, `Namespaces: ${last}${countsText(counts.namespaces)}`) : "",
     cluster ? el("span", {}, `InferenceSets: ${last}${countsText(counts.inferenceSets)}`) : "",
     counts.available ? el("span", {}, `Available: ${last}${availableText(counts.available)}`) : "",
@@ -50,7 +51,8 @@ export function showFleet(fleet, isOutdated) {
   const counts = fleet.counts ?? (fleet.why ? null : {});
   fill(
     byId("cluster"),
-    el("span", {}, "Fleet ", badge(state), isOutdated ? ` last known: ${stateWord(fleet.state)}` : ""),
+    el("span", { class: "whole" }, "Fleet ", badge(state)),
+    isOutdated ? el("span", {}, `last known: ${stateWord(fleet.state)}`) : "",
     el("span", {}, `Clusters: ${last}${countsText(counts)}`),
   );
 }

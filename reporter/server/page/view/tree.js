@@ -11,11 +11,12 @@ const OPEN_BY_DEFAULT = 10;
 const NEXT_LETTER_MS = 700;
 
 export class Tree {
-  // *onSelect(subject)* is called for the one that is moved to.
-  constructor(onSelect) {
-    Object.assign(this, { onSelect, root: byId("tree"), more: byId("more") });
+  // *onSelect(subject)* is called for the one that is moved to, *onEnter()* for Enter on one that
+  // opens nothing, and *onClose()* for Escape.
+  constructor({ onSelect, onEnter, onClose }) {
+    Object.assign(this, { onSelect, onEnter, onClose, root: byId("tree"), more: byId("more") });
     Object.assign(this, { rows: [], places: new Map(), drawn: new Map(), opened: new Map() });
-    Object.assign(this, { active: null, limit: ROWS_AT_ONCE, drawing: 0, typed: "" });
+    Object.assign(this, { active: null, selected: null, limit: ROWS_AT_ONCE, drawing: 0, typed: "" });
     this.root.addEventListener("click", (event) => this.onClick(event));
     this.root.addEventListener("keydown", (event) => this.onKey(event));
     this.root.addEventListener("focus", () => this.moveTo(this.active));
@@ -54,9 +55,12 @@ export class Tree {
   // ------------------------------------------------------------ drawing
 
   draw() {
+    const before = this.places.get(this.active) ?? 0;
     this.rows = rowsOf(this.chosen, (each) => this.isOpen(each));
     this.places = new Map(this.rows.map((row, at) => [row.subject.id, at]));
-    if (!this.places.has(this.active)) this.active = this.rows[0]?.subject.id ?? null;
+    // Where a row is gone, the one that has come into its place is moved to.
+    const there = this.rows[Math.min(before, this.rows.length - 1)];
+    if (!this.places.has(this.active)) this.active = there?.subject.id ?? null;
     this.hasFocus ||= this.root.contains(document.activeElement);
     const wanted = new Set(this.rows.slice(0, this.limit).map((row) => row.subject.id));
     for (const [id, { element }] of this.drawn) {
@@ -86,11 +90,12 @@ export class Tree {
   place(at) {
     const row = this.rows[at];
     const { id } = row.subject;
-    const signature = signatureOf(row, id === this.active);
+    const marks = [id === this.active, id === this.selected];
+    const signature = signatureOf(row, ...marks);
     const known = this.drawn.get(id);
     let element = known?.element;
     if (known?.signature !== signature) {
-      const made = drawRow(row, id === this.active, this.receivedAt);
+      const made = drawRow(row, ...marks, this.receivedAt);
       element?.replaceWith(made);
       element = made;
       this.drawn.set(id, { element, signature });
@@ -119,15 +124,26 @@ export class Tree {
     const at = this.places.get(id);
     if (at === undefined) return;
     if (at >= this.limit) this.showMore(at + ROWS_AT_ONCE);
-    const before = this.places.get(this.active);
-    this.active = id;
+    const before = [this.places.get(this.active), this.places.get(this.selected)];
+    this.active = this.selected = id;
     for (let each = this.root.children.length; each < at; each++) this.place(each);
-    if (before !== undefined && before < this.root.children.length) this.place(before);
+    for (const each of before) if (each < this.root.children.length) this.place(each);
     this.place(at);
     const { element } = this.drawn.get(id);
     element.focus({ preventScroll: true });
     element.scrollIntoView({ block: "nearest" });
     this.onSelect(this.rows[at].subject);
+  }
+
+  // Select nothing. The focus stays where it is.
+  deselect() {
+    this.selected = null;
+    this.draw();
+  }
+
+  // Give the focus back to the row that had it last.
+  focus() {
+    this.drawn.get(this.active)?.element.focus({ preventScroll: true });
   }
 
   // Open what is above a subject, then move to it.
@@ -171,12 +187,18 @@ export class Tree {
       ArrowRight: () => (row.open ? this.moveTo(idAt(at + 1)) : this.openIfAny(row)),
       Home: () => this.moveTo(idAt(0)),
       End: () => this.moveTo(idAt(this.rows.length - 1)),
-      Enter: () => (row.open ? this.setOpen(row, false) : this.openIfAny(row)),
+      Enter: () => (row.isExpandable ? this.setOpen(row, !row.open) : this.enter(row)),
+      Escape: () => this.onClose(),
       "*": () => this.openBeside(row),
     };
     moves[" "] = moves.Enter;
     moves[key]?.();
     return key in moves;
+  }
+
+  enter(row) {
+    this.moveTo(row.subject.id);
+    this.onEnter();
   }
 
   openIfAny(row) {

@@ -44,12 +44,31 @@ export function badge(state) {
   return el("span", { class: `badge state-${knownState(state)}` }, sign, " ", stateWord(state));
 }
 
+const AVAILABILITY = {
+  true: ["✓", "available", "Current"],
+  false: ["✕", "not available", "Failed"],
+  null: ["?", "availability unknown", "Unknown"],
+};
+
+// Beside the state: whether a request can reach a model and be answered. *text*: in place of the word.
+export function availabilityBadge(available, text) {
+  const [sign, word, state] = AVAILABILITY[available ?? null];
+  const title = "Available: a request can reach it and be answered, as far as is known";
+  return el(
+    "span",
+    { class: `badge available state-${state}`, title },
+    el("span", { "aria-hidden": "true", class: "sign" }, sign),
+    " ",
+    text ?? word,
+  );
+}
+
 const MEANINGS = {
   held: "it may still be a normal start or change",
   stalled: "it has lasted longer than such things take",
   suppressed: "it follows from something upstream",
   paused: "scaled to zero on purpose",
-  "not available": "no request can reach it and be answered, whatever its own state",
+  "no route": "no HTTPRoute leads to it, so it may be called directly",
 };
 
 export const mark = (text, kind = "") =>

@@ -2,8 +2,8 @@
 
 import pytest
 
+from docs.generators.label_texts import CLOSED_SETS, LABEL_TEXTS
 from reporter.metrics.declarations import METRICS
-from reporter.metrics.label_values import CLOSED_SETS, LABEL_TEXTS
 
 
 def explanations(label: str, metric) -> int:

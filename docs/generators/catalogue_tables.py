@@ -1,5 +1,5 @@
 """
-Render the tables of the catalogue's README; ``python -m reporter.catalogue.published_readme`` writes.
+Render the tables of the catalogue's README; ``python -m docs.generators.catalogue_tables`` writes.
 
 They are rendered from the files alone, and so do not depend on which probes exist.
 """
@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET, inspect
 
+from docs.generators.markdown import render_table
 from reporter.catalogue.format import (
     Hold,
     OnPathOf,
@@ -22,12 +23,8 @@ from reporter.catalogue.format import (
 from reporter.catalogue.format_of_kinds import KindEntry, SubjectEntry
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.parsed_entries import build_holds
-from reporter.catalogue.published_reasons import read_entries, render_table
-from reporter.catalogue.yaml_reader import (
-    describe_type,
-    field_meaning,
-    strip_metadata,
-)
+from reporter.catalogue.published_reasons import read_entries
+from reporter.catalogue.yaml_reader import describe_type, field_meaning
 from reporter.model.enums import Layer
 
 
@@ -127,8 +124,12 @@ def _field_table(type_: type[msgspec.Struct]) -> str:
 
 def _type_cell(type_: inspect.Type) -> str:
     """Describe a type; refer to its own table instead of listing the keys of a mapping."""
-    has_table = isinstance(strip_metadata(type_), inspect.StructType)
-    return "a mapping, see below" if has_table else describe_type(type_)
+    inner = type_
+    while isinstance(inner, inspect.Metadata):
+        inner = inner.type
+    return (
+        "a mapping, see below" if isinstance(inner, inspect.StructType) else describe_type(type_)
+    )
 
 
 if __name__ == "__main__":

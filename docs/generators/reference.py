@@ -1,7 +1,7 @@
 """
 The generated tables of the folder docs/: metrics, flags, commands, variables, troubleshooting.
 
-``python -m reporter.cli.reference`` renews them in the folder docs/ of the working directory;
+``python -m docs.generators.reference`` renews them in the folder docs/ of the working directory;
 another folder may be given as the argument. A test compares the files with the program.
 """
 
@@ -9,27 +9,22 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from docs.generators.label_texts import CLOSED_SETS, LABEL_TEXTS, ClosedSet
+from docs.generators.markdown import render_table
 from reporter import PROGRAM_NAME
-from reporter.catalogue.published_reasons import render_table
 from reporter.cli.command import Command, all_commands
 from reporter.cli.configuration import load_shipped_catalogue
-from reporter.controller.coverage import (
-    reasons_partly_unknown_without,
-    reasons_unknown_without,
-    reasons_with_less_detail_without,
-)
-from reporter.evaluation.registry import SPECS
+from reporter.controller.coverage import reasons_without
 from reporter.hub.metric_declarations import HUB_METRICS
 from reporter.job.variables import VARIABLES
 from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
 from reporter.metrics.declarations import METRICS, MetricDeclaration
-from reporter.metrics.label_values import CLOSED_SETS, LABEL_TEXTS, ClosedSet
 from reporter.model.enums import DetailSource
 from reporter.settings import FLAGS, Flag, FlagGroup
 
 
 BEGIN, END = "<!-- generated: begin -->\n", "<!-- generated: end -->\n"
-COMMAND = "python -m reporter.cli.reference"
+COMMAND = "python -m docs.generators.reference"
 
 
 def render_metrics() -> str:
@@ -101,14 +96,7 @@ def render_unknown_reasons() -> str:
     rows = (
         (
             f"`{kind.group_resource}`",
-            *(
-                _reason_cell(reasons(kind, catalogue, SPECS, frozenset(DetailSource)))
-                for reasons in (
-                    reasons_unknown_without,
-                    reasons_partly_unknown_without,
-                    reasons_with_less_detail_without,
-                )
-            ),
+            *map(_reason_cell, reasons_without(kind, catalogue, frozenset(DetailSource))),
         )
         for kind in (*DEFAULT_KINDS, *OPTIONAL_KINDS)
     )
@@ -137,16 +125,12 @@ def _command_section(name: str, command: Command) -> str:
     if command.settings:
         taken = {flag.group for flag in FLAGS if flag.name in command.settings}
         links = ", ".join(
-            f"[{each.value}](flags.md#{_anchor(each.value)})"
+            f"[{each.value}](flags.md#{each.value.lower().replace(' ', '-')})"
             for each in FlagGroup
             if each in taken
         )
         parts.append(f"Also flags of: {links}.")
     return "\n\n".join(parts) + "\n"
-
-
-def _anchor(heading: str) -> str:
-    return heading.lower().replace(" ", "-")
 
 
 def render_variables() -> str:

@@ -1,0 +1,92 @@
+"""
+Know the subjects that are clear, and what their probes read, so that a full pass skips them.
+
+Nearly all that a full pass looks at is as before. While all that the probes of a clear subject have read
+is the same, they would find it clear again. Probes that read the time or metrics pages run in any case.
+"""
+
+from array import array
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct, field
+
+from reporter.model.enums import Reason
+from reporter.model.subjects import Subject
+from reporter.snapshot.noted_reads import DIFFERS, ReadNotes, changed_numbers
+from reporter.snapshot.snapshot import Snapshot
+
+
+class ClearSubject(Struct, frozen=True, gc=False):
+    """
+    A subject whose probes found neither trouble nor anything to note.
+
+    *read*: the numbers of what its probes have read, of eight bytes each. *repeated*: the reasons whose
+    probes have to run again.
+    """
+
+    read: bytes
+    repeated: tuple[Reason, ...] = ()
+
+
+class ClearSubjects(Struct, frozen=True):
+    """
+    The subjects that were clear in *snapshot*, of which the pages are left out.
+
+    *evaluator*: found it; another one may find something else.
+    """
+
+    snapshot: Snapshot | None = None
+    evaluator: object = None
+    by_subject: Mapping[Subject, ClearSubject] = field(default_factory=dict)
+
+    def unchanged(self, snapshot: Snapshot, evaluator: object) -> Mapping[Subject, ClearSubject]:
+        """Return the subjects of which the same probes read the same in another snapshot."""
+        if self.snapshot is None or evaluator is not self.evaluator:
+            return {}
+        changed = changed_numbers(self.snapshot, snapshot)
+        if changed is None:
+            return {}
+        if not changed:
+            return self.by_subject
+        return {
+            subject: each
+            for subject, each in self.by_subject.items()
+            if changed.isdisjoint(array("Q", each.read))
+        }
+
+
+class SubjectReads:
+    """Collects the numbers of what the probes of one subject read, one probe after the other."""
+
+    __slots__ = ("_notes", "_read", "_repeated")
+
+    def __init__(self, notes: ReadNotes) -> None:
+        notes.take()
+        self._notes, self._read = notes, set[int]()
+        self._repeated: list[Reason] = []
+
+    def add(self, reason: Reason | None = None) -> None:
+        """Add what was read since the last call: for the probe of a reason, or for all of them."""
+        numbers = self._notes.take()
+        if reason is not None and DIFFERS in numbers:
+            self._repeated.append(reason)
+        else:
+            self._read |= numbers
+
+    def when_clear(self) -> ClearSubject | None:
+        """Return the subject with these reads, which is clear; None if all probes have to run again."""
+        if DIFFERS in self._read:
+            return None
+        return ClearSubject(array("Q", sorted(self._read)).tobytes(), tuple(self._repeated))
+
+
+def merge_clear(
+    before: Mapping[Subject, ClearSubject],
+    evaluated: frozenset[Subject],
+    found: Iterable[Mapping[Subject, ClearSubject]],
+) -> Mapping[Subject, ClearSubject]:
+    """Return *before* with what was *found* about the subjects that were evaluated."""
+    merged = {subject: each for subject, each in before.items() if subject not in evaluated}
+    for clear in found:
+        merged.update(clear)
+    return merged
