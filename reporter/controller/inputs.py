@@ -254,14 +254,16 @@ class Inputs:
 
     def proxied_page_age(self) -> int | None:
         """
-        Return the age in seconds of pages read through the API server; None if within the interval.
+        Return how many seconds old a page read through the API server may be, for the status.
+
+        None if no page is read so, or if none is older than the interval.
         """
         age = self._scraper.page_ages().get(ScrapePath.PROXY)
         is_longer = age is not None and age > self._settings.scrape_interval
         return round(age.total_seconds()) if age is not None and is_longer else None
 
     def watch_reports(self) -> Iterator[WatchReport]:
-        """Return the state of each watch that is needed, for the metrics page."""
+        """Yield the state of each watch that is needed, for the metrics page."""
         now, snapshot = self._clock.now(), self.store.snapshot()
         undecodable = Counter(ref.resource for ref in snapshot.undecodable)
         for kind, reflector in self._reflectors.by_kind.items():
