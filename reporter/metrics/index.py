@@ -30,7 +30,8 @@ IMPORTANCE = (
     ReasonState.SETTLING,
 )
 """
-The states of a key, the most important first. Due is not among them: it is announced elsewhere.
+The states of a key, the most important first. DUE is not among them: what the leader announces counts as
+ANNOUNCED on every replica.
 """
 
 STATE_NAMES: Names = (ACTIVE, *(each.value for each in IMPORTANCE))
@@ -55,7 +56,9 @@ class StateIndex:
         self._items: defaultdict[FindingKey, dict[str, Names]] = defaultdict(dict)
 
     def update(self, evaluation: Evaluation) -> set[FindingKey]:
-        """Return the keys that may have changed, without their items."""
+        """
+        Take an evaluation, and return the keys that may have changed since the one before, without items.
+        """
         changed = set()
         # Another thread than that of the passes counts, so it does not follow each of them.
         for key in evaluation.changed_since(self._evaluation):
