@@ -45,7 +45,7 @@ class PageFetcher(Protocol):
 
     async def fetch(self, pod: Pod, port: int, last_outcome: LastOutcome) -> FetchedPage:
         """
-        Return the page, or raise ScrapeError. *last_outcome*: a first attempt may take longer.
+        Return the page, or raise ScrapeError. *last_outcome*: when NEW, a pod may be silent for less time.
         """
 
 
