@@ -55,8 +55,9 @@ class Inputs:
     Reads what the evaluated reasons of the catalogue need, and nothing else.
 
     *permissions*: those that a reporter needs, also to write, as they are reviewed.
-    *count_scrape* is called with the result of every attempt to read a pod's metrics. *only_in*: the
-    kinds, by table, of which one namespace alone is read; Namespaces among them are read by somebody else.
+    *count_scrape* is called with the result of every attempt to read a pod's metrics. *only_in*: the one
+    namespace that is read of a kind, by its table; all others are read in every namespace. Namespaces among
+    them are read by somebody else.
     """
 
     def __init__(
@@ -154,7 +155,7 @@ class Inputs:
         """
         Return a function that reads what another catalogue needs, and nothing else.
 
-        What may fail is done before that function, which assigns what is there by then. A kind that is
+        All that may fail is done here; the function only puts in effect what was prepared. A kind that is
         read in another way is listed anew, and is Unknown until then.
         """
         settings = self._settings

@@ -48,8 +48,8 @@ class WatchProgress(Struct, frozen=True):
         """
         Return whether events from before *version* still arrived after *since*.
 
-        Then its event may be among those to come. resourceVersions are compared as numbers (API
-        concepts, "Resource versions"); if they are none, that is not known.
+        Then the event of a change up to that version may still come. resourceVersions are compared as
+        numbers (API concepts, "Resource versions"); False if they are none, as nothing is known then.
         """
         if not (self.version.isdecimal() and version.isdecimal()):
             return False
