@@ -44,6 +44,7 @@ class StateIndex:
     """
     Counts keys by state. The states do not depend on whether this replica leads.
 
+    A pair is a key without its item: one reason about one subject.
     *rows*: keys by state, for each reason and namespace. *subjects*: the same for each subject.
     *alerted*: the pairs on which alerts fire, and which of their items are out.
     """
