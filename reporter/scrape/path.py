@@ -214,7 +214,7 @@ async def review_proxy_access(api: RestClient, namespace: str) -> PermissionStat
 
 
 class Pods(Protocol):
-    """The source of the pods of pages."""
+    """The source of the pods whose pages are read."""
 
     def get_pod(self, namespace: str, name: str) -> Pod | None:
         """Return a pod as it is now; None if it is gone."""
