@@ -49,9 +49,7 @@ class FleetPatches:
 
     async def find_pending(self, *, now: datetime) -> tuple[list[PendingObject], datetime | None]:
         """
-        Return the objects to write, now or later, and None for the moment from which time changes that.
-
-        Time changes it only by a fold of the fleet.
+        Return the objects to write, now or later, and None: only a fold, and no time alone, changes them.
         """
         objects = dict(self._objects.objects)
         self._kept = {name: each for name, each in self._kept.items() if name in objects}
