@@ -60,7 +60,7 @@ def parse_samples(
 
 def has_family(page: bytes, prefix: str) -> bool:
     """
-    Report that a page has a family whose name begins with *prefix*; false if it cannot be parsed.
+    Return whether a page has a family whose name begins with *prefix*; False if it cannot be parsed.
     """
     content, _ = finish(exposition.parse_page(page, (), (prefix,)))
     return isinstance(content, exposition.MetricsContent) and prefix in content.prefixes
