@@ -238,6 +238,13 @@ def _names(answer: StatusAnswer, target: Target, lists_sets: bool) -> Iterator[s
 ASK_INTERVAL = timedelta(seconds=1)
 """The pause between two questions, of which the second one waits for a change."""
 
+LONGEST_PAUSE = timedelta(minutes=1)
+"""
+The longest Retry-After that is honoured, like BackoffParameters.max_retry_after.
+
+A reporter asks for seconds; a proxy on the way may ask for days, and nothing would be shown meanwhile.
+"""
+
 
 class AnswerSource(Protocol):
     """An open source of answers, of a reporter, a cluster or a hub, that must be closed at the end."""
@@ -312,7 +319,7 @@ async def _watch(question: Question[S, A], source: S, terminal: Terminal, answer
         except StatusQueryFailed as err:
             if not err.may_pass:
                 raise
-            pause, error = err.retry_after or ASK_INTERVAL, str(err)
+            pause, error = min(err.retry_after or ASK_INTERVAL, LONGEST_PAUSE), str(err)
             if error != last_error:
                 terminal.error(error)
         else:
