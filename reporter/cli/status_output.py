@@ -40,7 +40,7 @@ AGES = frozenset(
         *("at", "seconds"),
     }
 )
-"""The keys that differ in each answer with the same content."""
+"""The keys of an answer whose values change although nothing else does, such as ages."""
 
 
 class ChangePrinter:
@@ -197,7 +197,7 @@ MAX_NAMED = 2
 
 def describe_gaps(document: StatusDocument) -> Iterator[str]:
     """
-    Yield a note for each explanation why subjects are missing, or reasons were not evaluated.
+    Yield notes on what a document may lack: subjects, permissions, reasons, and recent metrics pages.
     """
     for layer in document.cluster.unlisted_layers if document.cluster is not None else ():
         yield f"there may be more of the layer {layer.layer} than is shown: {layer.why}"
@@ -255,7 +255,7 @@ class AnswerSource(Protocol):
 
 
 class Answer(Protocol):
-    """An answer, and the document of it; None if what was asked about is missing."""
+    """An answer of any of these sources, as far as *show_answers* looks into it."""
 
     @property
     def document(self) -> object:
@@ -288,8 +288,8 @@ async def show_answers(
     """
     Print the first answer and, with ``--watch``, each change until a signal; return the exit code.
 
-    With ``--exit-code`` it is that of the worst state. Raises StatusQueryFailed; while it watches only for what
-    cannot pass.
+    The code is MET, or NO_ANSWER if the subject is not there; with ``--exit-code`` that of the worst state.
+    Raises StatusQueryFailed; while it watches, only if that cannot pass.
     """
     source = await question.open()
     try:
