@@ -32,7 +32,9 @@ def find_existed(
     snapshot: Snapshot, subject: Subject, troubles: Collection[Trouble]
 ) -> tuple[tuple[str, str, str], ...]:
     """
-    Return the objects that troubles name, and the parts of an InferenceSet, unless they never existed.
+    Return the objects that troubles name, and the parts of an InferenceSet, as far as they were seen.
+
+    Each is its resource, namespace and name; there are at most MAX_EXISTED.
     """
     refs = {each.cause.object for each in troubles}
     refs |= {each.missing for each in troubles if each.missing is not None}
