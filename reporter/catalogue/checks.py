@@ -186,7 +186,7 @@ def check_paths(parsed_entries: ParsedEntries, known: KnownNames) -> Iterable[Pr
     """
     Yield the problems of rows of ``on-path-of``.
 
-    No pack makes the subjects, or the reason is about another one than they are.
+    A row is wrong if no pack makes its subjects, or if the reason is about a model of another kind.
     """
     kinds = {rule.kind.kind for rule in known.subjects.all if not rule.is_of_namespaces}
     for parsed in parsed_entries.all:
