@@ -172,7 +172,7 @@ class Announcements:
         return {key: each.event.episode_start for key, each in self.state.episodes.items()}
 
     def next_deadline(self, *, now: datetime) -> datetime | None:
-        """Return the next moment at which time alone changes the state."""
+        """Return the next moment at which time alone changes the state; None without one."""
         return next_episode_deadline(self.state, settle=self._settings.delays.settle, now=now)
 
     # ------------------------------------------------------------ for the publisher (EventPlan)

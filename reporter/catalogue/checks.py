@@ -425,7 +425,7 @@ WARNING_ONLY_KEYS = (
 
 def check_required_keys(parsed_entries: ParsedEntries, known: KnownNames) -> Iterable[Problem]:
     """
-    Yield reasons that are defined twice, named without their prefix, or have keys of the other type.
+    Yield reasons that are defined twice or lack their prefix, and keys that do not fit a reason's type.
     """
     seen: dict[str, ParsedEntry] = {}
     for parsed in parsed_entries.all:

@@ -52,7 +52,7 @@ class RememberedFinding(Struct, frozen=True):
 
     @property
     def out_at(self) -> datetime:
-        """The moment at which it was out at the latest, if it is."""
+        """The time at which its component went out; that of the announcement if it is unknown."""
         return self.out_since or self.announced_at
 
 

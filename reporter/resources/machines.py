@@ -279,9 +279,9 @@ def find_pool_error(pools: Iterable[NodePool]) -> Condition | None:
 
 def is_overcome(error: Condition, claims: Iterable[NodeClaim], nodes: int) -> bool:
     """
-    Return whether an error is over: as many machines as *nodes* are launched, and none only waits.
+    Return whether an error is over: there are as many claims as *nodes*, and each has launched a machine.
 
-    After machines that did not register as Nodes, they must have registered.
+    After machines that did not register as Nodes, each must have registered one.
     """
     step = REGISTERED if is_registration_failure(error) else LAUNCHED
     reached = [has_reached(each, step) for each in exclude_deleting_claims(claims)]

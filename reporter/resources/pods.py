@@ -1,4 +1,4 @@
-"""The pods of a workload that count: neither going, nor done, nor left behind."""
+"""The pods of a workload: which of them count, what is wrong with each, and its cause code."""
 
 import re
 from collections.abc import Iterable
