@@ -100,6 +100,9 @@ class Reporter:
         self._effective = EffectiveCatalogue(settings, catalogue)
         self._settings, self._catalogue, self._api, self._clock = settings, catalogue, api, clock
         self._identity = f"{settings.instance}_{uuid.uuid4()}"
+        # Made first, as the other parts count in it. So it gets later what it asks them for at a scrape: a
+        # gauge of prometheus_client by `set_…_function`, a collector of ours as an attribute. The method for
+        # the watches is given at once, as it looks up the inputs only when it is called.
         self.metrics = Metrics(catalogue, self._watch_reports)
         api.on_request(self.metrics.count_api_request)
         self._inputs = Inputs(
@@ -198,6 +201,9 @@ class Reporter:
     def _wire_output(self) -> None:
         settings = self._settings
         sink = PrintedEvents() if settings.dry_run else EventClient(self._api, settings.instance)
+        # The first one remembers the findings of earlier Events at the start, in each replica. The second one
+        # reads the Events in each term of a leader, to restore their episodes: its `waiting_for` tells why
+        # that leader announces nothing yet.
         self._earlier_events = EarlierEvents(self._announcements, sink, self._clock)
         self._announcements.await_events(NOT_READ)
         self._event_plan = EventPlan(
@@ -206,6 +212,7 @@ class Reporter:
             EventWriteLog(self.metrics.count_write),
         )
         events = EventWriter(sink, self._leadership, count_write=self.metrics.count_write)
+        # By the name of the task. The publisher is the LeaderWriter of the EventPlan.
         self._writers: dict[str, LeaderWriter[Any, Any, Any]] = {
             "publisher": self._make_writer(self._event_plan, events.write)
         }

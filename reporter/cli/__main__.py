@@ -1,4 +1,4 @@
-"""The entry point of the process."""
+"""The entry points of the process: they load a command, run it, and turn signals into exit codes."""
 
 import os
 import signal
@@ -22,7 +22,9 @@ STOP_EXIT_CODES = {signal.SIGTERM: 0, signal.SIGINT: INTERRUPTED_EXIT_CODE}
 
 TERMINATED_EXIT_CODE = 143
 """
-Exit code that shells report for a process that SIGTERM ended. A question without an answer does not end with 0.
+Exit code that shells report for a process that SIGTERM ended.
+
+A question without an answer does not end with 0.
 """
 
 

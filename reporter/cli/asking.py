@@ -17,7 +17,11 @@ from reporter.settings import Arguments
 @unique
 class ExitCode(IntEnum):
     """
-    MET: Current, or as wanted. NO_ANSWER: no answer was had. USAGE: the command line is refused.
+    The exit codes of the commands that ask for the status. The others are those of states, as in BY_STATE.
+
+    MET: the state is Current, or what was waited for is so. NO_ANSWER: nobody answered, or, where the code
+    is not that of a state, the subject is not there. USAGE: the command line, a file or the kubeconfig is
+    refused. IN_PROGRESS is also that of a wait whose time is over.
     """
 
     MET = 0
@@ -50,10 +54,11 @@ NOTE_WIDTH = 100
 
 class Terminal:
     """
-    Notes and progress go to standard error, so that standard output is the answer alone.
+    The streams of a command: standard output has the answer alone, standard error notes and progress.
 
-    *arguments*: ``--quiet`` leaves notes out. They are cut, except with ``--output=wide`` and of a command
-    that has no such form.
+    *arguments*: those of the command; with ``--quiet`` there are no notes. A note is cut to NOTE_WIDTH
+    characters unless ``--output=wide`` is given, or the command has no wide form. *width*: the columns of
+    the terminal; None if standard output is none.
     """
 
     def __init__(self, environ: Mapping[str, str], arguments: Arguments | None = None) -> None:
@@ -78,7 +83,9 @@ class Terminal:
         print(text, flush=True)
 
     def note(self, text: str) -> None:
-        """Print a note to standard error as one line, unless the same text was noted before."""
+        """
+        Print a note to standard error as one line, unless it was noted before or ``--quiet`` is given.
+        """
         if self._is_quiet or text in self._noted:
             return
         self._noted.add(text)
@@ -98,7 +105,9 @@ class Terminal:
         print(f"{PROGRAM_NAME}: {one_line(text)}", file=sys.stderr, flush=True)
 
     def ask(self, question: str) -> str:
-        """Return what the user of a terminal answers to a question on standard error; empty without a terminal."""
+        """
+        Return the user's answer to a question on standard error; empty if standard input is no terminal.
+        """
         if not sys.stdin.isatty():
             return ""
         print(question, end="", file=sys.stderr, flush=True)

@@ -38,9 +38,10 @@ from reporter.status.url_source import UrlFetcher
 
 class ClusterAccess:
     """
-    One user's way to a cluster. Raises SettingsError.
+    The access to a cluster of the user whom the flags of a command name.
 
-    *request_timeout*: None for the times that requests have of their own.
+    *request_timeout*: that of ``--request-timeout``; None for 0, the default, when each kind of request has
+    a limit of its own. Raises SettingsError if the flag is malformed.
     """
 
     def __init__(self, arguments: Arguments, environ: Mapping[str, str], clock: Clock) -> None:
@@ -64,7 +65,9 @@ class ClusterAccess:
 
     async def authorization(self) -> str:
         """
-        Return the header with the user's token; empty without one. Raises ConfigurationError.
+        Return the header Authorization with the user's token; empty if the user has none.
+
+        Raises SettingsError or ConfigurationError.
         """
         settings = load_settings(self._arguments.run_flags, self._environ)
         context = self._arguments.values["context"]
@@ -81,9 +84,9 @@ def _kubeconfig(settings: Settings) -> str | None:
 
 def evaluation_flags(pod: pods_source.ReporterPod) -> tuple[str, ...]:
     """
-    Return the flags of a reporter that decide what is evaluated, and for how long.
+    Return the flags of a reporter that decide what is evaluated, and for how long, as ``--flag=value``.
 
-    Files that they name are in the pod and not here.
+    Flags that name files are left out: the files are in the pod and not here.
     """
     names = EVALUATION_FLAGS - {flag.name for flag in FLAGS if flag.is_file}
     if _has_own_packs(pod):
@@ -92,7 +95,11 @@ def evaluation_flags(pod: pods_source.ReporterPod) -> tuple[str, ...]:
 
 
 def files_of(pod: pods_source.ReporterPod) -> tuple[str, ...]:
-    """Return the flags of a reporter whose files are in its pod alone; silences may be in a ConfigMap."""
+    """
+    Return the names of a reporter's flags whose files are in its pod alone.
+
+    The file of silences is left out: a ConfigMap may have it.
+    """
     names = FILES.keys() & pod.flags.keys() - {SILENCE_FILE}
     if not _has_own_packs(pod):
         names -= {"packs"}
@@ -123,9 +130,10 @@ async def find_pods_of_one(
     api: RestClient, arguments: Arguments, asked: pods_source.Asked
 ) -> tuple[pods_source.ReporterPod, ...]:
     """
-    Find the pods of the one reporter or hub. Anyone may give a pod its label: several are not guessed.
+    Return the pods of the one reporter or hub, ready ones first; none if no pod has its label.
 
-    Raises PodsNotFound, and StatusQueryFailed for an API server that does not answer.
+    Raises PodsNotFound if pods may not be listed, or have the label in several namespaces: anyone may give
+    it to a pod, so the program does not guess. Raises StatusQueryFailed if the API server gives no list.
     """
     namespace = parse_optional_namespace(arguments.values["reporter-namespace"])
     try:
@@ -145,7 +153,7 @@ async def find_pods_of_one(
 
 
 class FoundPods(NamedTuple):
-    """The pods of one reporter, ready ones first. *why*: there are none; empty if there are."""
+    """The pods of one reporter, ready ones first. *why*: the reason if there are none; else empty."""
 
     pods: tuple[pods_source.ReporterPod, ...]
     why: str = ""
@@ -153,9 +161,11 @@ class FoundPods(NamedTuple):
 
 class FoundConfiguration(NamedTuple):
     """
-    The configuration with the flags of the cluster's reporter, these flags, and its silences.
+    The configuration to evaluate with in place of the cluster's reporter, and what was found of that.
 
-    *missing_files*: its flags that name files which are not read.
+    *flags*: those of the reporter, as *evaluation_flags* returns them. *silences*: the text of its file of
+    silences. *missing_files*: the names of its flags whose files are not read. All are empty if the
+    cluster has no reporter.
     """
 
     settings: Settings
@@ -297,9 +307,10 @@ class ClusterOpener:
 
     async def load_of_cluster(self, api: RestClient) -> FoundConfiguration:
         """
-        Load the configuration with the flags of the cluster's reporter, which notes name, if it has one.
+        Load the configuration with the flags of the cluster's reporter; without one, with the user's alone.
 
-        Its files are not noted. Raises SettingsError and StatusQueryFailed.
+        A note names the pod that has the flags, another one why silences were not read. The caller notes
+        *missing_files*. Raises SettingsError or StatusQueryFailed.
         """
         found = await self._find_pods(api)
         if not found.pods:

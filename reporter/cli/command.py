@@ -26,11 +26,12 @@ class Command(Struct, frozen=True, kw_only=True):
     A command: the function that runs it, and what ``--help``, docs/commands.md and shells know of it.
 
     *usage* and *examples* begin after the program's name; an example has a line on what it does.
-    *about* stands before the examples. *notes* stand after the flags; without them the flags of
-    Settings are listed. *flags*: its own. *settings*: names of the flags of Settings that it takes.
-    *values*: what its argument may be, if that is a closed set. *takes_names*: it takes arguments that
-    are no flags. *hint*: what to do instead of giving another flag of Settings. *on_refusal* is told
-    of a command line that is refused, before the user is.
+    *further_usage*: more lines, which begin with a program's name. *about* stands before the examples.
+    *notes* stand after the flags; without them the flags of Settings are listed. *flags*: its own.
+    *settings*: names of the flags of Settings that it takes. *values*: what its argument may be, if that
+    is a closed set. *takes_names*: it takes arguments that are no flags. *hint*: the end of the refusal of
+    a flag of Settings that it does not take. *on_refusal* is told of a command line that is refused,
+    before the user is.
     """
 
     run: Callable[[Arguments, Mapping[str, str]], int]
@@ -81,7 +82,9 @@ COMMANDS: Mapping[str, str] = {
 
 
 def find_command(name: str) -> Command:
-    """Import the command of a name in COMMANDS: what only it needs takes a second and tens of MiB."""
+    """
+    Return a command of COMMANDS by its name. Only its module is imported: all take a second and tens of MiB.
+    """
     with uncollected_imports():
         module = import_module(f"reporter.cli.{COMMANDS[name]}")
     command: Command = getattr(module, name.upper().replace("-", "_"))

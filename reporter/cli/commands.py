@@ -1,5 +1,5 @@
 """
-The commands and their exit codes: 0 for success, 2 for a configuration that is refused.
+Run the command that a command line names, or print its help. A line that is refused ends with 2.
 
 What only one command needs is imported by it: catalogue, probes and API client take a second and tens
 of MiB.
@@ -33,7 +33,7 @@ HELP_ARGUMENTS = HELP_FLAGS | {"help"}
 
 def run_command(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """
-    Run a command and return its exit code. In a pod it is run if none is named.
+    Run the command that *argv* names, and return its exit code. In a pod ``run`` is the default.
 
     The Go reporter has no commands, and its chart gives flags alone. Without any argument in a Job's
     sidecar it is job-status. Elsewhere a command is needed: a reporter that somebody starts to look at

@@ -1,5 +1,5 @@
 """
-The command ``completion``: a script for bash, zsh or fish. And what kubectl asks for its plugin.
+The command ``completion``: a script for bash, zsh or fish; and the completion of the kubectl plugin.
 
 A script holds all words, so that a shell starts no process for a completion.
 """
@@ -284,7 +284,11 @@ def run_kubectl_completion(words: Sequence[str]) -> int:
 
 
 def render_kubectl(offered: Mapping[str, Command], words: Sequence[str]) -> str:
-    """Return the answer to kubectl for a line with these words after the plugin's name."""
+    """
+    Return the completions of the last of these words, one a line, and at the end cobra's directive.
+
+    *offered*: the commands of the plugin by name. *words*: those after the plugin's name.
+    """
     *before, current = words or ("",)
     is_named = bool(before) and before[0] in offered
     command = offered[before[0] if is_named else PLUGIN_DEFAULT_COMMAND]

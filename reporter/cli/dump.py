@@ -1,4 +1,4 @@
-"""The command ``dump``: write what is read of a cluster, without secrets, for another time and place."""
+"""The command ``dump``: write what is read of a cluster, without secrets, to evaluate it elsewhere."""
 
 import sys
 from collections.abc import Mapping

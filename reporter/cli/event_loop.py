@@ -19,10 +19,11 @@ def run_asking(
     command: Coroutine[Any, Any, int], terminal: Terminal, *, stays: bool = False
 ) -> int:
     """
-    Run it, and print why there was no answer. *stays*: it runs until a change or a signal.
+    Run the coroutine of a command in an event loop, and return its exit code, or that of its error.
 
-    What has to be corrected before anything can be asked ends as a refused command line does: asking
-    again is no use.
+    An error is printed. The code of a StatusQueryFailed is NO_ANSWER; that of a ConfigurationError is
+    USAGE, as asking again is no use. *stays*: the command runs until a change or a signal, which cancels
+    it; the code is then ENDED_BY_SIGNAL and the number of the signal.
     """
     # Warnings of the client are for a process that stays; here they are notes of the answer.
     logging.basicConfig(level=logging.ERROR)

@@ -43,6 +43,9 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
 def find_reason(names: Sequence[str], reasons: Sequence[str]) -> Reason | None:
     """
     Return the reason that is named; None for the name of a subject: in small letters, or with a slash.
+
+    *reasons*: those of the catalogue; upper and lower case do not matter. Raises SettingsError for a name
+    that is neither, with a similar reason or the pack that has it.
     """
     name = names[0] if len(names) == 1 else ""
     by_lower = {reason.lower(): reason for reason in reasons}

@@ -65,7 +65,11 @@ class _HubOpener:
         self._access = ClusterAccess(arguments, environ, Clock())
 
     async def open(self) -> HubSource:
-        """Raises SettingsError, ConfigurationError or StatusQueryFailed."""
+        """
+        Return the hub, to be closed by the caller.
+
+        Raises SettingsError, ConfigurationError or StatusQueryFailed.
+        """
         if self._source_flag.text:
             return HubSource(
                 UrlFetcher(self._source_flag.text, self._access.authorization),
@@ -99,9 +103,9 @@ class _HubOpener:
 
 class _Printer:
     """
-    Prints the answers to one question; after the first one, only what changed.
+    Prints the answers of a hub; after the first one, only what changed.
 
-    *with_head*: tables have headers.
+    *cluster*: the one that is asked about; empty for all. *with_head*: tables have headers.
     """
 
     def __init__(self, terminal: Terminal, form: Format, cluster: str, *, with_head: bool) -> None:

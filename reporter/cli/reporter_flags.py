@@ -23,9 +23,10 @@ def describe_files(
     names: Iterable[str], settings: Settings, *, taken: Collection[str] = FILES
 ) -> Iterator[str]:
     """
-    Yield which files of a reporter are not read here, for want of a flag of the user.
+    Yield a note for each file of a reporter that is not read here, as the user has not given its flag.
 
-    *taken*: the flags that the command takes. Who evaluates its dump takes all.
+    *names*: the reporter's flags that name files. *taken*: those that the command itself takes; others
+    are for the command that evaluates its dump.
     """
     for name in names:
         if name not in settings.given_flags:
@@ -61,7 +62,7 @@ class ConfigurationLoader:
         """
         Load the configuration; flags that were *found* yield to variables and to those given.
 
-        A catalogue is loaded once: of its flags alone depends which one it is.
+        The same overlay and packs are loaded once. Raises SettingsError.
         """
         by_variable = {flag.name for flag in FLAGS if flag.variable in self._environ}
         kept = [each for each in found if each[2:].partition("=")[0] not in by_variable]
@@ -76,9 +77,10 @@ class ConfigurationLoader:
         self, flags: Sequence[str], whose: str, files: Iterable[str] = ()
     ) -> tuple[Settings, Catalogue]:
         """
-        Load the configuration with flags of a reporter, or without them if they are refused.
+        Load the configuration with flags of a reporter, or without them if they are refused; note which.
 
-        Note which of its *files* are not read here.
+        *whose*: the reporter, for the notes. *files*: the names of its flags whose files are not read
+        here, which are noted too.
         """
         loaded = self._load_with(flags, whose)
         for each in describe_files(files, loaded[0]):

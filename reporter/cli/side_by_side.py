@@ -50,9 +50,10 @@ async def ask_side_by_side(
     fails: bool,
 ) -> ExitCode:
     """
-    Ask all at the same time, print the answers, and return the code of the worst one if it *fails*.
+    Ask all clusters at the same time, print the answers, and return the exit code.
 
-    A missing answer is the worst. Raises SettingsError and ConfigurationError.
+    *openers*: by the name of the cluster. The code is NO_ANSWER if any cluster does not answer; else that
+    of the worst state if it *fails*, or MET. Raises SettingsError or ConfigurationError.
     """
     tasks = [
         asyncio.create_task(_ask(name, opener, target), name=f"ask {name}")

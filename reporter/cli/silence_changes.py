@@ -68,7 +68,12 @@ class SilenceWriter:
             await api.close()
 
     async def apply_to_object(self, text: SilenceText) -> int:
-        """Annotate the namespace or InferenceSet. Raises StatusQueryFailed."""
+        """
+        Annotate the namespace or InferenceSet of a silence, and return the exit code.
+
+        That is NO_ANSWER if it has a silence already and ``--replace`` is not given, or has one in labels.
+        Raises StatusQueryFailed if it cannot be read or written.
+        """
         async with self._connected() as api:
             found = await _read_object(api, Target(text.namespace, text.inferenceset))
             refusal = _why_refused(found, replace=self._arguments.is_set("replace"))
@@ -83,7 +88,11 @@ class SilenceWriter:
         return ExitCode.MET
 
     async def apply_to_file(self, text: SilenceText) -> int:
-        """Add the silence to the ConfigMap that the reporter mounts. Raises StatusQueryFailed."""
+        """
+        Add a silence to the ConfigMap that the reporter mounts, and return the exit code MET.
+
+        With ``--replace`` it takes the place of all of the same subject. Raises StatusQueryFailed.
+        """
         async with self._connected() as api:
             try:
                 found, file = await self._find_file(api)
@@ -103,7 +112,12 @@ class SilenceWriter:
         return ExitCode.MET
 
     async def expire(self, target: Target, reasons: frozenset[str]) -> int:
-        """End the silences of a subject: all, or those of these reasons alone. Raises StatusQueryFailed."""
+        """
+        End the silences of a subject, on its object and in the file, and return the exit code.
+
+        *reasons*: only silences of no other reasons end; empty for all. The code is MET if one has ended
+        and each that was found has; else NO_ANSWER. Errors of the API server are printed, and not raised.
+        """
         failed: list[Exception] = []
         ended = 0
         async with self._connected() as api:
@@ -155,7 +169,8 @@ class SilenceWriter:
         """
         Return the text of the ConfigMap that the reporter mounts, and the silences in it.
 
-        Raises NoSilenceFile without one, StatusQueryFailed for a file that cannot be read or changed, and KubeError.
+        Raises NoSilenceFile without one, StatusQueryFailed for a file that cannot be read or changed, and
+        KubeError.
         """
         pods = await find_pods_of_one(api, self._arguments, pods_source.REPORTER)
         if not pods:
@@ -183,7 +198,11 @@ class SilenceWriter:
 
 
 def run_expire(arguments: Arguments, names: Sequence[str], environ: Mapping[str, str]) -> int:
-    """End the silences of a subject, or those of some reasons. Raises SettingsError."""
+    """
+    Run ``silence expire`` for the subject and the reasons in *names*, and return the exit code.
+
+    Raises SettingsError.
+    """
     if not 0 < len(names) <= len(("subject", "reasons")):
         raise SettingsError(
             "", "name whose silences end: NS, NS/SET or cluster, and reasons or none"
@@ -228,7 +247,9 @@ def _why_refused(found: SilencedObject, *, replace: bool) -> str:
 
 
 async def _write_file(api: RestClient, found: ConfigMapText, text: str) -> None:
-    """Change the file. Raises StatusQueryFailed for one that Helm renders, as an upgrade undoes the change."""
+    """
+    Change the file. Raises StatusQueryFailed for one that Helm renders, as an upgrade undoes the change.
+    """
     if found.managed_by == HELM:
         raise StatusQueryFailed(
             f"{found} is rendered by Helm, whose next upgrade undoes a change: change silences in the"

@@ -9,7 +9,7 @@ from reporter.model.silences import SilenceText
 
 
 def silence_fields(text: SilenceText) -> dict[str, str]:
-    """Return the silence as annotations, by what follows the prefix."""
+    """Return the annotations of a silence by name, without SILENCE_PREFIX; empty ones are left out."""
     fields = {
         "until": text.until,
         "reasons": ",".join(text.reasons),

@@ -121,7 +121,7 @@ class SourceFlag(NamedTuple):
 
 
 def asks_hub(arguments: Arguments) -> bool:
-    """Return whether ``--from`` is hub or begins with hub: whatever follows; its URL is not checked."""
+    """Return whether ``--from`` is ``hub`` or begins with ``hub:``; the URL after it is not checked."""
     return arguments.values["from"].partition(":")[0] == HUB
 
 

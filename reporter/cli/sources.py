@@ -47,9 +47,8 @@ class SourceOpener:
 
     async def open(self) -> StatusSource:
         """
-        Return the source of ``--from``, to be closed by the caller.
+        Return a dump, or the source that *ClusterOpener.open* opens; the caller closes it.
 
-        AUTO tries the pods of a reporter, and else reads the cluster; a note tells the user which it is.
         Raises SettingsError, ConfigurationError or StatusQueryFailed.
         """
         if self._cluster is None:
@@ -75,7 +74,7 @@ class SourceOpener:
 
 class LazySource:
     """
-    Opens its source with the first question: while an API server is away, the next one tries again.
+    A source that the first question opens. If that fails, as while an API server is away, the next one does.
     """
 
     def __init__(self, opener: SourceOpener) -> None:
@@ -89,7 +88,7 @@ class LazySource:
 
     @property
     def may_lag(self) -> bool:
-        """True until the source is open, as it may turn out to be a reporter; then as it says."""
+        """True until the source is open, as it may turn out to be a reporter; then that of the source."""
         return self._source is None or self._source.may_lag
 
     async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:

@@ -40,7 +40,7 @@ AGES = frozenset(
         *("at", "seconds"),
     }
 )
-"""The keys that differ in each answer with the same content."""
+"""The keys of an answer whose values change although nothing else does, such as ages."""
 
 
 class ChangePrinter:
@@ -197,7 +197,7 @@ MAX_NAMED = 2
 
 def describe_gaps(document: StatusDocument) -> Iterator[str]:
     """
-    Yield a note for each explanation why subjects are missing, or reasons were not evaluated.
+    Yield notes on what a document may lack: subjects, permissions, reasons, and recent metrics pages.
     """
     for layer in document.cluster.unlisted_layers if document.cluster is not None else ():
         yield f"there may be more of the layer {layer.layer} than is shown: {layer.why}"
@@ -238,6 +238,13 @@ def _names(answer: StatusAnswer, target: Target, lists_sets: bool) -> Iterator[s
 ASK_INTERVAL = timedelta(seconds=1)
 """The pause between two questions, of which the second one waits for a change."""
 
+LONGEST_PAUSE = timedelta(minutes=1)
+"""
+The longest Retry-After that is honoured, like BackoffParameters.max_retry_after.
+
+A reporter asks for seconds; a proxy on the way may ask for days, and nothing would be shown meanwhile.
+"""
+
 
 class AnswerSource(Protocol):
     """An open source of answers, of a reporter, a cluster or a hub, that must be closed at the end."""
@@ -248,7 +255,7 @@ class AnswerSource(Protocol):
 
 
 class Answer(Protocol):
-    """An answer, and the document of it; None if what was asked about is missing."""
+    """An answer of any of these sources, as far as *show_answers* looks into it."""
 
     @property
     def document(self) -> object:
@@ -281,8 +288,8 @@ async def show_answers(
     """
     Print the first answer and, with ``--watch``, each change until a signal; return the exit code.
 
-    With ``--exit-code`` it is that of the worst state. Raises StatusQueryFailed; while it watches only for what
-    cannot pass.
+    The code is MET, or NO_ANSWER if the subject is not there; with ``--exit-code`` that of the worst state.
+    Raises StatusQueryFailed; while it watches, only if that cannot pass.
     """
     source = await question.open()
     try:
@@ -312,7 +319,7 @@ async def _watch(question: Question[S, A], source: S, terminal: Terminal, answer
         except StatusQueryFailed as err:
             if not err.may_pass:
                 raise
-            pause, error = err.retry_after or ASK_INTERVAL, str(err)
+            pause, error = min(err.retry_after or ASK_INTERVAL, LONGEST_PAUSE), str(err)
             if error != last_error:
                 terminal.error(error)
         else:

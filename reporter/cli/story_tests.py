@@ -35,7 +35,11 @@ class ResultFormat(StrEnum):
 
 
 class StoryResults(Struct, frozen=True):
-    """The results of all stories that were run. *problems*: why others were not."""
+    """
+    The results of all stories that were run. *problems*: why others were not.
+
+    *coverage*: None without ``--coverage``.
+    """
 
     results: Sequence[StoryResult]
     problems: Sequence[Problem]

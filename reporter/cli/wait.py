@@ -41,7 +41,11 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
 
 
 def parse_wait(arguments: Arguments) -> StatusWait:
-    """Return what to wait for. Raises SettingsError for what cannot be waited for."""
+    """
+    Return what to wait for; for the cluster the condition is always READY.
+
+    Raises SettingsError for what cannot be waited for.
+    """
     target = parse_target(arguments.names, arguments.values["namespace"])
     if target.is_everything:
         raise SettingsError("", "name what to wait for: NS, NS/SET or cluster")

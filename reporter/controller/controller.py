@@ -271,7 +271,7 @@ class Controller:
             yield from follower.follow(finished)
 
     def _has_kind_become_unknown(self, part: PassInput) -> bool:
-        """Report whether a watch has been lost for too long; that affects every subject."""
+        """Return whether a watch has been lost for too long; that affects every subject."""
         return any(moment <= part.now for moment in part.snapshot.unknown_moments())
 
     # ------------------------------------------------------------ between passes

@@ -12,7 +12,7 @@ def make_evaluation_settings(
     settings: Settings, unchecked: Iterable[Reason] = (), *, reads_once: bool = False
 ) -> EvaluationSettings:
     """
-    Build the settings of evaluating and announcing from the flags of the process.
+    Return the delays, the heartbeat, and the modes of emission and suppression that the flags give.
 
     *unchecked*: reasons that check nothing with these flags. *reads_once*: the cluster is read once.
     """

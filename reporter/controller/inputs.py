@@ -55,8 +55,9 @@ class Inputs:
     Reads what the evaluated reasons of the catalogue need, and nothing else.
 
     *permissions*: those that a reporter needs, also to write, as they are reviewed.
-    *count_scrape* is called with the result of every attempt to read a pod's metrics. *only_in*: the
-    kinds, by table, of which one namespace alone is read; Namespaces among them are read by somebody else.
+    *count_scrape* is called with the result of every attempt to read a pod's metrics. *only_in*: the one
+    namespace that is read of a kind, by its table; all others are read in every namespace. Namespaces among
+    them are read by somebody else.
     """
 
     def __init__(
@@ -154,7 +155,7 @@ class Inputs:
         """
         Return a function that reads what another catalogue needs, and nothing else.
 
-        What may fail is done before that function, which assigns what is there by then. A kind that is
+        All that may fail is done here; the function only puts in effect what was prepared. A kind that is
         read in another way is listed anew, and is Unknown until then.
         """
         settings = self._settings
@@ -254,14 +255,16 @@ class Inputs:
 
     def proxied_page_age(self) -> int | None:
         """
-        Return the age in seconds of pages read through the API server; None if within the interval.
+        Return how many seconds old a page read through the API server may be, for the status.
+
+        None if no page is read so, or if none is older than the interval.
         """
         age = self._scraper.page_ages().get(ScrapePath.PROXY)
         is_longer = age is not None and age > self._settings.scrape_interval
         return round(age.total_seconds()) if age is not None and is_longer else None
 
     def watch_reports(self) -> Iterator[WatchReport]:
-        """Return the state of each watch that is needed, for the metrics page."""
+        """Yield the state of each watch that is needed, for the metrics page."""
         now, snapshot = self._clock.now(), self.store.snapshot()
         undecodable = Counter(ref.resource for ref in snapshot.undecodable)
         for kind, reflector in self._reflectors.by_kind.items():

@@ -73,9 +73,9 @@ class OverlayWatch:
 
     async def run(self) -> NoReturn:
         """
-        Look at the file until cancelled, and load what two looks find alike, once.
+        Look at the file until cancelled, and load each version of it once two looks in a row have found it.
 
-        The first look loads as well: the file may have changed since the start of the process.
+        The first version is loaded too: the file may have changed since the start of the process.
         """
         loaded, last = None, None
         while True:

@@ -28,7 +28,12 @@ class PassFollower(Protocol):
 
 
 class PassTimes(Struct):
-    """The end of the last pass: *finished* in seconds of the event loop; None before the first."""
+    """
+    The end of the last pass, or of the last part of one.
+
+    *finished*: in seconds of the event loop. *finished_at*: the time as of which it evaluated. Both are
+    None before the first one, which sets *first_finished*.
+    """
 
     finished: float | None = None
     finished_at: datetime | None = None
@@ -40,7 +45,7 @@ class PassInput(Struct, frozen=True):
     The store at one moment, and the subjects to evaluate on it.
 
     Dirty subjects are always taken together with the snapshot: whatever changes after that is
-    dirty again.
+    dirty again. *started*: when it was taken, in seconds of the event loop.
     """
 
     snapshot: Snapshot
@@ -99,7 +104,9 @@ class PassCuts:
 
 class AdaptedEvaluation(NamedTuple):
     """
-    An Evaluation that fits another evaluator. *commit*: changes the other parts to the catalogue of it.
+    An Evaluation that fits another evaluator.
+
+    *commit*: changes all other parts of the process to the catalogue of that evaluator; it must not fail.
     """
 
     evaluation: Evaluation
@@ -114,7 +121,9 @@ Makes an Evaluation of the old evaluator fit the new one. It changes nothing els
 
 class EvaluatorChange(NamedTuple):
     """
-    Another evaluator. *done*: gets no result before the change is made, or the exception of *adapt*.
+    Another evaluator that was asked for.
+
+    *done*: finished once the change is made, or with the exception of *adapt*, after which nothing changes.
     """
 
     evaluator: Evaluator

@@ -85,7 +85,7 @@ class PermissionReview:
 
     def set_needed(self, needed: Mapping[Permission, Collection[str]]) -> None:
         """
-        Review these permissions from now on. What is known of those that stay is kept until then.
+        Review these permissions from now on. What is known of those that stay is kept until the review.
         """
         self.states = self.states.with_needed(self._reviewed(needed))
         self._needs_review = True

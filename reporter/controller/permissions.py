@@ -180,8 +180,8 @@ def required_permissions(  # noqa: PLR0913
     The most important come first: those for Events, without which nothing is announced, the Lease,
     and the kinds in the order in which they are listed.
 
-    *lease* names the Lease and its namespace, None without election. *writes_events*: not if they
-    are printed. *sources* are those switched on. *mode* is how pods are scraped, for the reasons
+    *lease* names the Lease and its namespace, None without election. *writes_events*: False if they
+    are printed instead. *sources* are those switched on. *mode* is how pods are scraped, for the reasons
     *scraping*; None: all that may. *status_objects*: their status is written. *mirror_events*:
     Events are written beside InferenceSets. *store*: the kind, of one namespace, in which episodes
     are kept. *reviews*: whoever reads the status is authorized.

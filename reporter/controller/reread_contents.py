@@ -48,8 +48,8 @@ class WatchProgress(Struct, frozen=True):
         """
         Return whether events from before *version* still arrived after *since*.
 
-        Then its event may be among those to come. resourceVersions are compared as numbers (API
-        concepts, "Resource versions"); if they are none, that is not known.
+        Then the event of a change up to that version may still come. resourceVersions are compared as
+        numbers (API concepts, "Resource versions"); False if they are none, as nothing is known then.
         """
         if not (self.version.isdecimal() and version.isdecimal()):
             return False
@@ -69,9 +69,9 @@ class Cache:
 
     def kind_of(self, ref: ObjectRef) -> ResourceKind | None:
         """
-        Return the kind of an object while its watch is open.
+        Return the kind of an object; None while its watch is not open, or if it has no name.
 
-        Without a watch a list follows anyway, and kinds such as Secrets are never watched.
+        Without an open watch a list follows anyway, and kinds such as Secrets are never watched.
         """
         watched = [each for each in self._kinds.get(ref.resource, ()) if self._is_open(each)]
         if not watched or not ref.name:

@@ -109,7 +109,8 @@ class RereadState(Struct, frozen=True):
     """
     All that is remembered between looks.
 
-    *slot*: when the budget allows the next look. *relisted*: when a kind was last listed anew.
+    *slot*: when the budget allows the next look; None before the first. *relisted*: when a kind was last
+    listed anew because of a look.
     """
 
     tracked: Mapping[ObjectRef, Tracked] = field(default_factory=dict)
@@ -208,7 +209,7 @@ def finish_read(
     now: datetime,
 ) -> tuple[RereadState, bool]:
     """
-    Compare what was read with the cache. Returns whether its kind has to be listed anew.
+    Return the state after *read* was compared with the cache, and whether its kind has to be listed anew.
 
     A difference counts if it was there the last time, no event has changed the cache since then, and
     its event is not on its way. A kind that was listed a moment ago waits with its mismatch.

@@ -23,8 +23,9 @@ class RollUpCache:
     """
     Owns the roll-up; nobody else changes it.
 
-    *packages*: returns those that status objects name. *missing_rights*: returns the permissions that are
-    needed and not granted.
+    *packages*: returns those that status objects name, by namespace. *page_age*: returns how many seconds
+    old a page read through the API server may be; None if no longer than the interval. *missing_rights*:
+    returns the permissions that are needed and not granted.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Make the configuration of the scraper of what the flags say."""
+"""Make the configuration of the scraper from the flags."""
 
 from collections.abc import Mapping
 
@@ -21,9 +21,10 @@ def make_scrape_config(
     settings: Settings, scrapes: Mapping[str, Scrape], *, inside: bool
 ) -> ScrapeConfig:
     """
-    Return how the pages are read.
+    Return the configuration of the scraper: what is read, how often, by which path, with how many files.
 
-    *inside*: whether this process runs in the cluster; pod addresses are not reachable from outside.
+    *inside*: whether this process runs in the cluster. From outside AUTO becomes PROXY, as the addresses
+    of pods cannot be reached.
     """
     chosen = settings.scrape_mode
     return ScrapeConfig(

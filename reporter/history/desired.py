@@ -90,9 +90,9 @@ class _Cached(NamedTuple):
 
 class DesiredCache:
     """
-    Makes the desired objects of each moment, and of an episode only once it has changed.
+    Makes the desired objects of each moment, and those of an episode anew only once it has changed.
 
-    *name_of*: returns the name of the object of an Event and a node; "" if none is kept.
+    *name_of*: see NameFunc.
     """
 
     def __init__(self, name_of: NameFunc) -> None:
@@ -126,7 +126,7 @@ class DesiredCache:
 
 
 def episode_number(record: EventRecord) -> int:
-    """Return the beginning of an episode as its Event's label has it."""
+    """Return the beginning of an episode in whole seconds of Unix time, as its Event's label has it."""
     return int(record.episode_start.timestamp())
 
 

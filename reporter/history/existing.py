@@ -125,7 +125,9 @@ class ExistingObjects:
             self.deadlines.append(since + DELETION_GRACE)
 
     def keep(self, found: HealthEvent, episode: DesiredEpisode) -> None:
-        """Write other causes, suffixes or silences of a running episode, at most once a minute."""
+        """
+        Plan to write other causes, suffixes or silences of a running episode, at most once a minute.
+        """
         name = found.metadata.name
         digest = episode.record.content_digest if self._given.has_course else ""
         last = self._memory.patched_at.get(name)
@@ -153,7 +155,7 @@ class ExistingObjects:
 
     def resolve(self, found: HealthEvent, end: Resolution | None, *, is_running: bool) -> None:
         """
-        Resolve an object whose episode is over. *end*: how it ended; None while nobody knows.
+        Plan to resolve an object whose episode is over. *end*: how it ended; None while nobody knows.
 
         An end that this process did not see must last for the settle before, and so must that of
         one node of an episode that runs.
@@ -177,7 +179,11 @@ class ExistingObjects:
         self.leaving.append(place_of(found))
 
     def expire(self, found: HealthEvent) -> None:
-        """Delete an object whose episode has been over for the retention."""
+        """
+        Plan the deletion of an object whose episode has been over for the retention.
+
+        One without the time of its end, as somebody else resolved it, gets that first.
+        """
         resolved_at = parse_zoned_time(_status(found).get("resolvedTime"))
         if resolved_at is None:
             # Somebody else has resolved it.

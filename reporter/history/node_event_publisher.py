@@ -33,7 +33,7 @@ pkg/runtime/error.go, strictDecodingError; sigs.k8s.io/json).
 
 
 class NodeEpisodeStore:
-    """The objects in pairs, each a HealthEvent under the name of its fault."""
+    """The objects of NVSentinel's kind, each pair of fault and recovery shown as one HealthEvent."""
 
     def __init__(self, events: WrittenObjectStore[NodeHealthEvent]) -> None:
         self.events = events
@@ -54,7 +54,7 @@ class NodeEpisodeStore:
 
     @property
     def unfit(self) -> frozenset[str]:
-        """The names of faults that are not as they were meant, which are deleted."""
+        """The names of faults of which some object may trigger remediation; they are deleted."""
         return self._episodes.unfit
 
     @property

@@ -58,7 +58,7 @@ class NodeEpisodes(NamedTuple):
 
     @property
     def unfit(self) -> frozenset[str]:
-        """The episodes of which some object may trigger remediation."""
+        """The names of the faults whose episode has an object that may trigger remediation."""
         found = self.by_name.items()
         return frozenset(
             name for name, each in found if not all(o.spec.triggers_nothing for o in each.objects)
@@ -104,8 +104,8 @@ def find_recovery(
     """
     Return the recovery that a patch becomes; None if the objects of its episode are deleted instead.
 
-    That is if the episode goes on, or goes on as another one: it is made anew, so that who follows the
-    objects sees a fault again.
+    They are deleted if the episode goes on, or if a later one of the same trouble runs. The fault is then
+    created anew, so that whoever follows the objects sees one again.
     """
     found, status = patch.found, patch.status
     if status.get("phase") != Phase.RESOLVED or is_replaced(found, existing, context):
@@ -140,9 +140,9 @@ def is_replaced(
     found: HealthEvent, existing: Iterable[HealthEvent], context: PublishContext
 ) -> bool:
     """
-    Report that a later episode of the same trouble runs on the same node, whose object may not exist.
+    Return whether a later episode of the same trouble runs on the same node. It may have no object yet.
 
-    A recovery of the earlier one would read as the end of the later one.
+    A recovery of the earlier episode would then read as the end of the later one.
     """
     spec = found.spec
     key = FindingKey(subject_of(spec), Reason(spec.check_name), spec.item)

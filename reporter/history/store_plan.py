@@ -66,7 +66,7 @@ class StorePlan(WritePlan[str, PlannedWrite, StoreWriteResult]):
 
     @property
     def is_up(self) -> bool:
-        """Return whether the objects are watched, and no write of this process has failed last."""
+        """Return whether the objects are watched and the last write of each has succeeded."""
         return isinstance(self._backend.objects.watch_state, Watching) and not self._failures.keys
 
     def subscribe(self, on_change: Callable[[], None]) -> None:

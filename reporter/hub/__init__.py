@@ -1,5 +1,5 @@
 """
 The command ``hub``: the status of many clusters, by the metrics that a pipeline brings together.
 
-`fold` is pure: it makes the fleet of the one before, the answers of a round and the time.
+``fold`` is pure: it makes the new fleet from the fleet before, the answers of a round and the time.
 """

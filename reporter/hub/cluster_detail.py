@@ -26,7 +26,8 @@ class ClusterDetails:
     """
     The handler that shows the namespaces of one cluster.
 
-    One query is sent to the engine at a time, however many requests wait.
+    One query is sent to the engine at a time, however many requests wait. *label*: the name of the label
+    by which series tell their cluster.
     """
 
     def __init__(self, client: QueryClient, cache: FleetCache, *, label: str) -> None:

@@ -15,9 +15,11 @@ from reporter.model.states import State
 
 class ClusterVerdict(NamedTuple):
     """
-    *state*: None leaves it as it is. *code*: why it is Unknown. *chosen*: the source that counts.
+    The verdict on one cluster after a round.
 
-    *other_uids*, *other_labels*: all that a duplicate has.
+    *state*: None leaves all that is shown as it is. *code*: why the hub calls the cluster Unknown; None if
+    it does not. *chosen*: the source that counts; None without one. *other_uids*, *other_labels*: all UIDs
+    or labels of a duplicate, its own among them.
     """
 
     state: State | None

@@ -1,4 +1,4 @@
-"""Render the fleet as published, of as much of it as was asked for, and the status of objects."""
+"""Render the fleet as published, or a part of it, and the status of ProductionStackClusters."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -236,7 +236,9 @@ def _describe(code: FleetCode, record: FleetRecord) -> tuple[str, str]:
 def render_status(
     found: ProductionStackCluster, entry: ClusterEntry, *, now: datetime
 ) -> dict[str, Any]:
-    """Return the status as a client reads it, without the times that change without news."""
+    """
+    Return the desired status of an object as decoded JSON, without the times that make_patch adds.
+    """
     generation = found.metadata.generation
     counts = entry.inference_sets
     blocking = _object_blocking(entry.blocking) if entry.blocking is not None else None

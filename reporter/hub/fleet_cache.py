@@ -129,7 +129,9 @@ class FleetCache:
         await self._changed.wait()
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
-        """Call *on_change* after each such change from now on; it must be quick."""
+        """
+        Call *on_change* after each change of the content of the fleet from now on; it must be quick.
+        """
         self._followers.append(on_change)
 
     # ------------------------------------------------------------ health
@@ -159,7 +161,9 @@ class FleetCache:
         return "no round was finished yet"
 
     def describe_limits(self) -> str:
-        """Return what a ready process does not know or do, with why, a line for each."""
+        """
+        Return why a ready hub knows no cluster, and each query without a complete answer, a line for each.
+        """
         why = self.why_unknown
         lines = [f"unknown: {why}"] if why else []
         lines += [

@@ -30,8 +30,8 @@ class FleetCollector(Collector):
         """
         Yield the clusters by state and by code of Unknown, and the time of the last complete answer.
 
-        Called by prometheus_client at each scrape. While clusters may be missing, those that are there have
-        series, and no numbers are known: an alert on one that is missing is not over.
+        Called by prometheus_client at each scrape. While clusters may be missing, each that is known has its
+        series, and there are no counts: one without the missing clusters would end an alert about them.
         """
         view = self._view()
         contents = [each.content for each in view.fleet.clusters.values()]
@@ -106,7 +106,11 @@ class HubMetrics(ProcessMetrics):
         self._writes.labels(result).inc()
 
     def count_round(self, seconds: float, answered: Fleet | None) -> None:
-        """Count a round. *answered*: the fleet if there was a complete answer about clusters."""
+        """
+        Observe how long a round took, and count the series that its answer left out.
+
+        *answered*: the fleet after a complete answer about clusters; None without one.
+        """
         self._rounds.observe(seconds)
         for why, each in answered.dropped.items() if answered is not None else ():
             self._dropped.labels(why).inc(each.series)

@@ -25,7 +25,9 @@ class _Kept(NamedTuple):
 
 class FleetPatches:
     """
-    The last look at each object. Before the first round, and while its status stands, there is none.
+    The desired status of each object, as of the last look at the fleet.
+
+    There is none before the first round, and while the status of an earlier process stands.
     """
 
     def __init__(
@@ -41,12 +43,14 @@ class FleetPatches:
 
     def written(self, name: NamespacedName, after: ProductionStackCluster, desired: Json) -> bool:
         """
-        Remember the object *after* a write of *desired*. Return False if its CRD dropped a part of it.
+        Remember the object *after* a write. Return False if its CRD has dropped a part of *desired*.
         """
         return self._written.add(name, after, desired)
 
     async def find_pending(self, *, now: datetime) -> tuple[list[PendingObject], datetime | None]:
-        """Return the objects to write, now or later. Time alone changes what the fold changes."""
+        """
+        Return the objects to write, now or later, and None: only a fold, and no time alone, changes them.
+        """
         objects = dict(self._objects.objects)
         self._kept = {name: each for name, each in self._kept.items() if name in objects}
         self._written.keep_only(objects)

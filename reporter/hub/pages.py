@@ -26,7 +26,11 @@ CLUSTERS_PER_PART = 100
 
 
 class FleetRequest(Struct, frozen=True):
-    """A request for all, or for one *cluster*. *states*: of the clusters to show."""
+    """
+    A request for all, or for one *cluster*.
+
+    *states*: of the clusters to show. *wait*: seconds to wait for a change.
+    """
 
     cluster: str = ""
     states: Collection[State] = ANY_STATE
@@ -35,7 +39,7 @@ class FleetRequest(Struct, frozen=True):
 
 def parse_request(path: Mapping[str, str], query: Mapping[str, str]) -> FleetRequest | StatusError:
     """
-    Return the request for ``/status/v1`` from its path and the query ``?state=`` and ``?wait=``.
+    Return the request for the fleet, or for one cluster, from the path, ``?state=`` and ``?wait=``.
 
     A StatusError, for an answer 400, if a state is unknown or the wait is no number of seconds.
     """
@@ -71,7 +75,9 @@ def find_missing(view: FleetView, request: FleetRequest) -> StatusError | None:
 
 
 def revision_of(view: FleetView, request: FleetRequest) -> int:
-    """Return the number that changes with the content of the answer; ages are of no account."""
+    """
+    Return the revision of the cluster that is asked for, or else of the fleet; ages do not change it.
+    """
     record = view.fleet.clusters.get(request.cluster)
     return record.revision if record is not None else view.revision
 
@@ -107,7 +113,9 @@ FLEET_DOCUMENT = ServedDocument(
 def render_diagnosis(
     view: FleetView, identity: str, permissions: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Yield the page: this process, its queries and what they leave out, without the clusters."""
+    """
+    Yield ``/status`` as JSON: this process, its queries and what they leave out, without the clusters.
+    """
     page = {
         "process": {
             "version": version(PROGRAM_NAME),

@@ -45,9 +45,9 @@ class _Pause(NamedTuple):
 
 class Poller:
     """
-    Asks the engine at each interval.
+    Asks the queries of a round when it is told to; after a failure a query pauses for longer each time.
 
-    *count_result* is called with the result of every query.
+    *count_result* is called with the result of every query. *jitter*: returns a random number in [0, 1).
     """
 
     def __init__(
@@ -86,9 +86,10 @@ class Poller:
 
     async def ask(self, *, with_history: bool = False) -> query_results.Answers:
         """
-        Ask a round. Without an answer about clusters the other queries are not asked.
+        Return the answers to the queries of a round; None for each that has no complete one.
 
-        *with_history*: also which clusters have been there. The moments are in the past, so it takes longer.
+        Without an answer about clusters the other queries are not asked. *with_history*: ask also which
+        clusters were there in the past, which takes longer.
         """
         clusters = await self._try(QueryName.CLUSTERS, self._gather_clusters)
         if clusters is None:

@@ -59,7 +59,11 @@ TROUBLE = (
 
 
 def of_cluster(label: str, cluster: str) -> str:
-    """Return the query for the namespaces of one cluster. Its name may be any text."""
+    """
+    Return the query for the namespaces of one cluster.
+
+    *label*: the name of the cluster label. *cluster*: its value, which may be any text.
+    """
     metrics = _any(STATE, BLOCKING_INFO, SILENCED_UNTIL, INFERENCE_SETS, REPLICAS, PACKAGE_INFO)
     return (
         f'{{{metrics},workload_namespace!="",{label}={json.dumps(cluster, ensure_ascii=False)}}}'

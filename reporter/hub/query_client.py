@@ -35,7 +35,7 @@ class QueryFailed(Exception):
     """
     Raised without a complete answer; the text says why.
 
-    *retry_after*: seconds that the engine asks for.
+    *retry_after*: seconds that the engine asks to wait; None if it does not.
     """
 
     def __init__(self, result: QueryResult, why: str, *, retry_after: float | None = None) -> None:
@@ -75,7 +75,8 @@ def decode(body: bytes, *, limit: int = 0) -> Vector:
     """
     Return the answer. Raises QueryFailed for one that is not complete.
 
-    *limit*: the series that were asked for at most; an engine that does not know limits ignores it.
+    *limit*: the series that were asked for at most, 0 for all; an answer with as many counts as truncated.
+    An engine that does not know limits sends more.
     """
     try:
         found = _DECODER.decode(body)
@@ -162,7 +163,7 @@ class QueryCredentials:
 
 def read_headers(path: Path) -> Mapping[str, str]:
     """
-    Return the HTTP headers of a YAML file that has a line ``Name: value`` for each; empty if it is.
+    Return the HTTP headers of a YAML file with a line ``Name: value`` for each; none of an empty file.
 
     Raises CannotRead for a file that is unreadable, longer than FILE_LIMIT, or has a header that HTTP
     itself sets.
@@ -230,7 +231,8 @@ class QueryClient:
         """
         Return the body of the answer to one query. Raises QueryFailed.
 
-        *at*: Unix time at which to evaluate; None: now, by the engine's clock. *limit*: of series.
+        *at*: Unix time at which to evaluate; None: now, by the engine's clock. *limit*: the series to
+        answer with at most; 0 for all.
         """
         form = {"query": query, "timeout": f"{time_limit.total_seconds():g}"}
         if at is not None:

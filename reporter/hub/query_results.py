@@ -93,7 +93,7 @@ def parse_value(text: Any) -> float | None:
 
 def to_time(seconds: float | None) -> datetime | None:
     """
-    Return a Unix time that a cluster reports; None for what is none. Clocks may have any time.
+    Return the moment of a Unix time; None without one, before 1970 or after 9999, as clocks may be wrong.
     """
     if seconds is None or not 0 <= seconds <= MAX_TIME:
         return None
@@ -138,7 +138,8 @@ class ClustersAnswer(Struct, frozen=True):
     """
     A complete answer about the clusters.
 
-    *time*: of the engine; None without any series. *series*: their numbers by cluster label.
+    *time*: of the engine; None without any series. *reports*: by cluster label, then by source and UID.
+    *series*: how many each cluster label has.
     """
 
     time: float | None = None

@@ -42,7 +42,7 @@ class Content(NamedTuple):
 
     *code*: why the hub calls it Unknown; None if the state is what the cluster reports.
     *other_uids*, *other_labels*: of a duplicate. *trouble_known*: *blocking* and *namespaces* are those of this state.
-    *unobserved*: None if it is not known whether all below the control plane is.
+    *unobserved*: None if nobody says whether all below the control plane is known.
     """
 
     state: State = State.UNKNOWN
@@ -66,12 +66,13 @@ class FleetRecord(NamedTuple):
     """
     The answer about a cluster, and what it rests on.
 
-    *label*, *expected_uid*: that were asked for. *since*: when state and code became what they
-    are. *last_update*: when a source that counts last changed; None if none ever did. *evaluated*:
-    the Unix time that the cluster reports, None if it never did. *is_carried_over*: the state is
-    that of an earlier process, which wrote it at *written*, with *was_observed*: all below was known; None
-    if it did not say. *was_seen*: series with its label were in an answer. *source*: the source that
-    counts; empty without one.
+    *label*, *expected_uid*: of the member that it is about; an empty UID is any. *since*: when state and
+    code became what they are. *last_update*: when a source that counts last changed; None if none ever
+    did. *evaluated*: the Unix time that the cluster reports; None if it never did.
+
+    *is_carried_over*: the state is that of an earlier process, which wrote it at *written*. *was_observed*:
+    that process knew all below the control plane; None if it did not say so. *was_seen*: series with its
+    label were in an answer. *source*: the source that counts; empty without one.
     """
 
     label: str
@@ -107,11 +108,12 @@ class Fleet(Struct, frozen=True):
     *clusters*: by name of their object, or by label if all that are seen are answered for.
 
     *sources*: by cluster label. *labels_of*: the labels under which a cluster lives, by its UID; with
-    several at least one is wrong. *answered*: when the last complete answer about clusters came.
-    *answering_since*: since when such answers come without a gap as long as the stale time.
-    *remembers*: the clusters that were seen by an earlier process are among them.
-    *engine_time*: Unix time of the engine then. *forgotten*: labels of that earlier process for which there is
-    no room, by when they were last seen. *revision*: changes with the content.
+    several at least one is wrong. *answered*: when the last complete answer about clusters came;
+    *engine_time*: the Unix time of the engine in it. *dropped*: the series of it that were left out, by
+    cause. *answering_since*: since when such answers come without a gap as long as the stale time.
+    *remembers*: the clusters that were seen by an earlier process are among them. *forgotten*: labels of
+    that process for which there is no room, with when they were last seen. *revision*: changes with the
+    content.
     """
 
     clusters: Mapping[str, FleetRecord] = field(default_factory=dict)
@@ -148,7 +150,8 @@ class Member(NamedTuple):
     """
     One cluster that is answered for.
 
-    *uid*: the UID that it must have; empty: any. *earlier*: what the status of its object tells.
+    *uid*: the UID that it must have; empty: any. *earlier*: what is known of it from before this process;
+    None if nothing is.
     """
 
     label: str

@@ -14,7 +14,7 @@ class SourceState(NamedTuple):
     """
     The knowledge about one source and UID under a label.
 
-    *changed*: when its time of evaluation last changed; None if it never did before our eyes.
+    *changed*: when its time of evaluation last changed; None if this process saw no change of it.
     *seen*: when it was last in an answer. *earlier*: the times of evaluation before, the last one first.
     """
 
@@ -26,7 +26,9 @@ class SourceState(NamedTuple):
 
     def is_fresh(self, now: float, stale: float) -> bool:
         """
-        Return whether its time changed within the stale time; one that is new has that long to.
+        Return whether its time of evaluation changed within the last *stale* seconds.
+
+        A source that has not changed yet is fresh for as long after it was first seen.
         """
         since = self.first_seen if self.changed is None else self.changed
         return now - since <= stale
@@ -89,7 +91,8 @@ class SkewWindow(NamedTuple):
     The smallest age of a cluster's time of evaluation at the moment of a change, in two windows.
 
     The age of an answer is the skew of the clocks, plus the time since the evaluation and on the way,
-    which is never negative: so the smallest one is the nearest.
+    which is never negative: so the smallest one is the nearest. *started*: when the present window began.
+    *smallest*, *before*: the smallest age in it and in the window before, in seconds; None without one.
     """
 
     started: float

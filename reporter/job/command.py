@@ -80,7 +80,7 @@ async def run_sidecar(
     limits: WriteDeadlines = DEFAULT_LIMITS,
 ) -> int:
     """
-    Wait for something to report, and write it. Raise NotWrittenError if it cannot be written.
+    Wait for something to report, write it, and return the exit code. Raise NotWrittenError if that fails.
     """
     namespace = settings.job_namespace
     watch = AdapterWatch(settings, SidecarPodReader(api, namespace, settings.pod_name), stop)

@@ -63,7 +63,11 @@ GO_WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".
 
 
 def make_result(status: str, reason: str, message: str) -> ValidResult:
-    """Return the result. Raise ResultFormatError for another status than success and failure."""
+    """
+    Return the result with its texts trimmed and cut; an empty one is replaced by its default.
+
+    Raises ResultFormatError for another status than success and failure.
+    """
     if status not in {SUCCESS, FAILURE}:
         raise ResultFormatError(
             f"invalid result format: status: must be either '{SUCCESS}' or '{FAILURE}'"

@@ -21,7 +21,9 @@ class UnreadableError(Exception):
 
 
 def read_result(path: str) -> result.FileObservation:
-    """Return the result at *path*. Only a path at which there is nothing counts as no file."""
+    """
+    Return the result at *path*. NoFile only if there is nothing; InvalidResult for all that is no result.
+    """
     try:
         found = os.stat(path)  # noqa: PTH116
     except FileNotFoundError:

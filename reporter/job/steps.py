@@ -140,7 +140,11 @@ def with_question(state: SidecarState) -> SidecarState:
 def with_container(
     state: SidecarState, rules: SidecarRules, ended: Terminated | None, *, now: float
 ) -> SidecarState:
-    """Note the answer. *ended* is None while the container runs or its status is unknown."""
+    """
+    Return the state after the status of the container was read, or could not be.
+
+    *ended*: None while the container runs or its status is unknown. Its end owes one more look at the file.
+    """
     interval = rules.container_interval if state.stop_until is None else rules.stop_interval
     owed = state.owed - {LookAt.CONTAINER}
     return replace(

@@ -6,7 +6,11 @@ from msgspec import Struct
 
 
 class Variable(Struct, frozen=True):
-    """*default*: empty for none. *is_required*: the sidecar does not start without it."""
+    """
+    One environment variable. *default*: empty for none.
+
+    *is_required*: the sidecar does not start without it.
+    """
 
     name: str
     help: str

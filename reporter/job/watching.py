@@ -22,7 +22,11 @@ logger = logging.getLogger(__name__)
 
 
 class StopSignal:
-    """The stop signal. *received_at*: in seconds of the event loop; infinite until then."""
+    """
+    The signal that tells the sidecar to stop.
+
+    *received_at*: when the first one came, in seconds of the event loop; infinite until then.
+    """
 
     def __init__(self) -> None:
         self._event = asyncio.Event()

@@ -28,10 +28,11 @@ DEFAULT_BACKOFF = BackoffParameters(
 
 class WriteDeadlines(Struct, frozen=True):
     """
-    Time limits of a write.
+    The times for which a write that fails is tried again; the first that is over ends it.
 
-    *after_deadline*: of the adapter. *after_stop*: a pod has 30 s by default. *refused*: a RoleBinding
-    that is created with the Job may take effect late.
+    *after_deadline*: from the deadline of the adapter. *after_stop*: from the stop signal; a pod then has
+    30 s by default. *refused*: from the first of several refusals in a row, as a RoleBinding that is created
+    with the Job may take effect late.
     """
 
     after_deadline: timedelta = timedelta(minutes=2)

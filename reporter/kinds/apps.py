@@ -76,7 +76,9 @@ def deployment_affects(deployment: Deployment) -> tuple[Subject, ...]:
 
 def affects_by_identity(deployment: Deployment) -> tuple[Subject, ...]:
     """
-    Return every harness: their filters and policies refer to components of the control plane.
+    Return every harness for a Deployment of the control plane, none for another.
+
+    Filters and policies of a harness refer to components of the control plane.
     """
     return (
         (objects.ALL_HARNESSES,) if objects.workload_subject(deployment) is CLUSTER_SUBJECT else ()

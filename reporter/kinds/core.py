@@ -263,7 +263,7 @@ def container_statuses(pod: Pod) -> tuple[ContainerStatus, ...]:
 
 def workload_name(pod: objects.ApiObject) -> str:
     """
-    Return the name of the Deployment (or other controller) that a pod belongs to.
+    Return the name of the Deployment (or other controller) that a pod belongs to; empty without one.
 
     A ReplicaSet is named ``<deployment>-<pod-template-hash>`` and labels its pods with that hash
     (kubernetes, pkg/controller/deployment/sync.go), so no right to read ReplicaSets is needed.

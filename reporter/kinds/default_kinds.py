@@ -1,4 +1,8 @@
-"""The watched kinds, one module each; a kind that is not in these lists is never watched."""
+"""
+The lists of the kinds that the program itself watches or writes; beside it are a module for each API group.
+
+Kinds that a catalogue declares, and NVSentinel's, are watched although they are in none of the lists.
+"""
 
 from reporter.kinds.apps import DEPLOYMENTS
 from reporter.kinds.batch import JOBS

@@ -197,7 +197,9 @@ def pool_keys(pool: InferencePool) -> tuple[str, ...]:
 
 def picker_ref(pool: InferencePool) -> ObjectRef | None:
     """
-    Return the Deployment of a pool's endpoint picker: the chart gives it the name of its Service.
+    Return the Deployment of a pool's endpoint picker; None if the pool names none.
+
+    The chart gives the Deployment the name of its Service, to which the pool refers.
     """
     picker = pool.spec.endpoint_picker_ref
     if picker is None or not picker.name:
@@ -284,7 +286,10 @@ def route_keys(route: HTTPRoute) -> tuple[str, ...]:
 
 def route_affects(route: HTTPRoute) -> tuple[Subject, ...]:
     """
-    Return the harnesses of the namespace and of its Gateways', and the models of labels, name and backends.
+    Return the harnesses and the models that a route may be part of.
+
+    These are the harnesses of the route's namespace and of the namespaces of its Gateways, and the
+    models that its labels, its name and its backends name.
     """
     gateways = {each.namespace for each in route.spec.parent_refs or () if each.namespace}
     elsewhere = gateways - {route.metadata.namespace}

@@ -213,7 +213,7 @@ class HealthEventStatus(HealthEventStruct, frozen=True, kw_only=True):
 
 
 class HealthEventMetadata(objects.VersionedMetadata, frozen=True):
-    """Metadata of an object whose annotations another process continues its episode from."""
+    """Metadata with the annotations from which another process continues the episode of the object."""
 
     annotations: dict[str, str] | None = None
 
@@ -280,7 +280,8 @@ The kind in all namespaces; the reporter watches the one of its release (``msgsp
 
 CAPACITY_PROBE = "store-room"
 """
-The probe of the episodes that have no place. Its own are not kept: they would take the place.
+The name of the probe that reports the episodes for which no HealthEvent may be kept. Its own episodes
+get no HealthEvent, as that would take the place of another one.
 """
 
 

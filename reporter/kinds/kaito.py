@@ -74,7 +74,7 @@ class InferenceSet(objects.ApiObject, frozen=True):
 
     @property
     def desired_replicas(self) -> int:
-        """The replicas of the spec; the API's default is 1."""
+        """The replicas that the spec asks for; KAITO's default, 1, if it names no number."""
         return 1 if self.spec.replicas is None else self.spec.replicas
 
 

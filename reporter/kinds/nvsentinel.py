@@ -87,7 +87,11 @@ class NodeHealthEvent(objects.WrittenObject, frozen=True):
 
 
 def node_health_events(group_resource: str, namespace: str) -> ResourceKind:
-    """Return the kind that a resource, by the name of its CRD, has in one namespace."""
+    """
+    Return NVSentinel's kind, limited to one namespace and to the objects of this program.
+
+    *group_resource*: the name of its CRD; the resource is one of NVSENTINEL_KINDS.
+    """
     resource, _, group = group_resource.partition(".")
     return ResourceKind(
         resource=resource,

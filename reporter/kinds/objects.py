@@ -189,7 +189,8 @@ ROUTE_SUFFIX = "-route"
 POOL_SUFFIX = "-inferencepool"
 ENDPOINT_PICKER_SUFFIX = "-inferencepool-epp"
 """
-Names that the modeldeployment chart gives the InferencePool and the endpoint picker of a model.
+The ends of the names that the modeldeployment chart gives the route, the InferencePool and the endpoint
+picker of a model, after the name of its InferenceSet.
 """
 
 ALL_HARNESSES = Subject(Layer.MODELHARNESS)
@@ -209,6 +210,8 @@ def model_of(each: ApiObject, inference_set: str) -> Subject:
 def owning_inference_set(each: ApiObject) -> str:
     """
     Return the name of the InferenceSet that an object is part of, by label or by its chart's naming.
+
+    It is empty for an object that is part of none.
     """
     meta = each.metadata
     # The first label decides for most objects; a full list asks this of each of them.
@@ -227,7 +230,8 @@ def possible_models_of(each: ApiObject, suffix: str) -> tuple[Subject, ...]:
     """
     Return the InferenceSets that may look the object up: by its labels, or by its name.
 
-    *suffix*: what charts add to an InferenceSet's name. All of the namespace if none is named.
+    *suffix*: what charts add to an InferenceSet's name. An object that names none may be looked up by
+    all of its namespace, for which a subject without a name stands.
     """
     owner, name = owning_inference_set(each), each.metadata.name
     by_name = name.removesuffix(suffix) if name.endswith(suffix) else ""

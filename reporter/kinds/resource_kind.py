@@ -29,10 +29,10 @@ class SelectorError(ValueError):
 
 class LabelRequirement(Struct, frozen=True):
     """
-    A requirement of a label selector: the value of *key* is in *values*, or not in it.
+    A requirement of a label selector: the value of *key* is in *values*.
 
-    Without values: the key exists, or does not exist; with a *bound* it is a number above it, or below
-    if the bound is not *wanted*.
+    If it is not *wanted*, the value is not in them. *values*: None if the key must exist; if that is not
+    *wanted*, it must not. *bound*: the value must be a number above it; if that is not *wanted*, below it.
     """
 
     key: str
@@ -138,9 +138,7 @@ def _texts_at(field: str, content: Mapping[str, Any]) -> frozenset[str]:
 
 
 class ObjectSelector(Struct, frozen=True):
-    """
-    The selection of a watch, for objects that come from elsewhere. *namespace*: empty for all.
-    """
+    """The selection of a watch, to apply it to objects of a dump. *namespace*: empty for all."""
 
     namespace: str = ""
     labels: tuple[LabelRequirement, ...] = ()
@@ -194,7 +192,9 @@ among those that are discovered, and its resources never change their scope.
 
 def describe_other_scope(kind: str, *, namespaced: bool) -> str:
     """
-    Return that a kind is declared with another scope, and what to do. *namespaced*: what it is.
+    Return the text that a kind is declared with the wrong scope, and what to do.
+
+    *namespaced*: whether its objects have namespaces in fact.
     """
     if namespaced:
         return f"{kind} is declared without namespaces, and has them; remove `namespaced: false`"
@@ -220,7 +220,11 @@ def silence_labels(each: ApiObject) -> Mapping[str, str]:
 
 
 def silence_fields(values: Mapping[str, str] | None) -> Mapping[str, str]:
-    """Return those that begin with the prefix, misspelled ones among them, by what follows it."""
+    """
+    Return the annotations or labels that begin with SILENCE_PREFIX, by what follows it.
+
+    Misspelled ones, which are not in SILENCE_FIELDS, are among them.
+    """
     return {
         name.removeprefix(SILENCE_PREFIX): value
         for name, value in (values or {}).items()
@@ -264,26 +268,32 @@ class ResourceKind:
     """
     A resource of the API that is watched.
 
+    *affects* and the functions of *referrers* may read nothing of an object but its name, namespace,
+    labels, owners and spec. `affected_subjects` of store/store.py relies on that: if none of these has
+    changed, it asks them about the new version of the object alone.
+
     *versions*: those whose fields the struct *type* can decode, preferred first; if empty, any that
     is served, in the order of the API server.
     *index_keys*: the keys under which an object is found other than by name, none if it is only read
     by name or with all others; the functions take objects of *type*.
     *affects*: the subjects whose verdicts may depend on an object. A subject without a name stands
-    for every subject of its layer, in its namespace or everywhere. Like the keys of *referrers*, it
-    reads only name, namespace, labels, owners and spec: other changes are not compared.
-    *affects_by_identity*: those whose verdicts depend only on its existence, labels and deletion.
-    *referrers*: where the objects are that refer to an object of this kind: their resource, and the
-    key under which they are found. What they affect is affected, in any namespace.
-    *spec_key_prefixes*: how the index keys begin that depend on more than the metadata, by the
-    object's namespace; up to the last slash of such a key.
+    for every subject of its layer, in its namespace or everywhere.
+    *affects_by_identity*: the further subjects whose verdicts depend only on the existence, the labels
+    and the deletion of an object.
+    *referrers*: for each kind whose objects refer to an object of this one, their resource and a
+    function that returns the index key under which they are found. The subjects that they affect are
+    affected too, in any namespace.
+    *spec_key_prefixes*: functions that return, for the namespace of an object, how its index keys from
+    the spec begin, up to their last slash. By these an object is found whose spec cannot be decoded.
     *namespace*, *label_selector*, *field_selector* and *object_name* limit the watch.
     *tracks_deletions*: remember the UIDs of deleted objects. Kinds with very many objects, of which
     no probe asks whether an object of that name ever existed, do not.
     *is_declared*: a catalogue declares the kind, for its own reasons. *alias*: its name in the store and
     in metrics, if this program has a watch of the same resource for other reasons.
-    *remember_current*: returns the definitions of current that an object has met, before or now; the
-    store keeps them until it is deleted.
-    *bounded*: returns what is kept of an object, less of one that is too large.
+    *remember_current*: takes an object and the ids of the `current` expressions that it has met before,
+    and returns those that it has met now or before; the store keeps them until it is deleted.
+    *bounded*: returns what the store keeps of an object, such as its metadata alone if it is too large;
+    None if the store keeps all of it.
     *namespaced*: what a catalogue declares, at *place*; None for the kinds of this program.
     *table*: the name of its table in the store.
     """

@@ -18,7 +18,7 @@ from reporter.kube.errors import KubeError
 TOKEN_REVIEWS = ("authentication.k8s.io", "tokenreviews")
 SUBJECT_ACCESS_REVIEWS = ("authorization.k8s.io", "subjectaccessreviews")
 VERB = "get"
-"""The verb of rules for a path. It stands for HEAD too, which shows less."""
+"""The verb that a rule for a path must allow. It decides for HEAD too, whose response shows less."""
 
 
 class UserInfo(msgspec.Struct, frozen=True):
@@ -48,7 +48,7 @@ _DECODER = msgspec.json.Decoder(_Review)
 
 
 async def review_token(api: RestClient, token: str, *, time_limit: timedelta) -> UserInfo | None:
-    """Return the user of a bearer token; None for an invalid one. Raises KubeError without an answer."""
+    """Return the user of a bearer token; None for an invalid one. Raises KubeError if the review fails."""
     spec = {"token": token}
     status = await _review(api, "TokenReview", spec, time_limit, operation="review a token")
     return status.user if status.authenticated and status.user.username else None
@@ -58,7 +58,9 @@ async def may_get_path(
     api: RestClient, user: UserInfo, path: str, *, time_limit: timedelta
 ) -> bool:
     """
-    Return whether rules allow the user this path (nonResourceURLs). Raises KubeError without an answer.
+    Return whether rules for nonResourceURLs allow the user to get a path, such as ``/metrics``.
+
+    Raises KubeError if the review fails.
     """
     spec = {
         "user": user.username,
@@ -75,7 +77,11 @@ async def may_get_path(
 async def review_access(
     api: RestClient, kind: str, spec: Json, time_limit: timedelta, *, operation: str
 ) -> bool:
-    """Return whether a review of this kind allows what it asks. Raises KubeError without an answer."""
+    """
+    Return whether a review of *kind*, such as SelfSubjectAccessReview, allows what its *spec* asks.
+
+    *operation*: what is reviewed, for errors. Raises KubeError if the review fails.
+    """
     status = await _review(api, kind, spec, time_limit, operation=operation)
     return status.allowed and not status.denied
 
@@ -105,9 +111,9 @@ async def review_rules(
     """
     Return the rules by which this process may use resources in a namespace, in a stable order.
 
-    Those for the whole cluster are among them. Authorizers that know no rules, such as webhooks, leave theirs out (authorization/v1,
-    SubjectRulesReviewStatus.incomplete), so this is no answer to whether something is allowed. Raises
-    KubeError without an answer.
+    Each rule is its JSON; those for the whole cluster are among them. Authorizers that know no rules,
+    such as webhooks, leave theirs out (authorization/v1, SubjectRulesReviewStatus.incomplete), so this
+    is no answer to whether something is allowed. Raises KubeError if the review fails.
     """
     spec, operation = {"namespace": namespace}, f"review rules in {namespace}"
     status = await _review(api, "SelfSubjectRulesReview", spec, time_limit, operation=operation)
@@ -152,7 +158,9 @@ class Permission(Struct, frozen=True, order=True):
     @property
     def request_text(self) -> str:
         """
-        The permission as a Refused names it, as "list deployments.apps", without namespace and name.
+        The permission in the words of `Refused.missing_permission`, such as "list deployments.apps".
+
+        It leaves out namespace and name.
         """
         return f"{self.verb} {self.group_resource}"
 
@@ -206,7 +214,9 @@ def format_missing_permissions(
     reasons_by_permission: Mapping[Permission, Collection[str]],
 ) -> str:
     """
-    Format the missing permissions with the reasons that stay Unknown; empty if none is missing.
+    Format a table of the missing permissions, with the reasons that stay Unknown without them.
+
+    A last line counts those that could not be reviewed. Empty if all are granted.
     """
     reviewed = tuple(statuses)
     rows = _permission_rows(

@@ -1,5 +1,5 @@
 """
-The content of an Event as the process that reads it back must know it: an annotation of the Event.
+The annotation of an Event from which another process continues the episode: its troubles and times.
 """
 
 from collections.abc import Mapping
@@ -28,8 +28,10 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
     """
     One trouble of a finding; *fields* and *text* are those of its message.
 
-    *since*: when it began by its condition. *began*: since when it is of its kind, as it was seen.
-    *seen*: when a process first saw it.
+    *object*: the resource, namespace and name of its cause object. *since*: when it began, by the
+    condition that states it. *began*: since when it has been of its *kind*, as the process observed it.
+    *seen*: since when its present cause was seen without a pause. *hold*: as of Trouble. The times are
+    None if they are not known.
     """
 
     object: tuple[str, str, str]
@@ -47,7 +49,7 @@ class AnnouncedTrouble(Struct, frozen=True, omit_defaults=True):
 
     @classmethod
     def of(cls, trouble: Trouble, *, began: datetime | None, seen: datetime | None) -> Self:
-        """Return what the annotation keeps of a Trouble; *began* and *seen* are as the fields."""
+        """Return what the annotation keeps of a Trouble. *began*, *seen*: the fields of these names."""
         ref = trouble.cause.object
         return cls(
             (ref.resource, ref.namespace, ref.name),
@@ -125,8 +127,8 @@ class Announced(Struct, frozen=True, omit_defaults=True):
 
     *suppressing*: the reasons that it suppresses. *existed*: the objects of its troubles that were
     seen to exist, so that the next process can tell a deleted one from one that never was.
-    *errors*: those of nodes, whose NodeClaims the provisioner deletes soon. *involved*: the
-    involvedObject, where the annotation is of an object without one.
+    *errors*: the errors of nodes. The provisioner soon deletes the NodeClaims that state them.
+    *involved*: the involvedObject, where the annotated object is no Event but a HealthEvent.
     """
 
     finding: AnnouncedFinding
@@ -153,7 +155,11 @@ _DECODER = msgspec.json.Decoder(Announced)
 
 
 def encode_announced(announced: Announced) -> str:
-    """Return the annotation, without the texts of messages if too long; empty if it still is."""
+    """
+    Return the value of the annotation, of MAX_BYTES at most.
+
+    A longer one is encoded without *also* and the texts of messages; empty if it is still too long.
+    """
     encoded = msgspec.json.encode(announced)
     if len(encoded) > MAX_BYTES:
         encoded = msgspec.json.encode(_without_texts(announced))

@@ -38,8 +38,8 @@ class Status(msgspec.Struct, rename="camel"):
     """
     The error that an API server states in the body of its response (meta/v1 Status).
 
-    *kind*: "Status"; any other is a body of something else. *code*: of HTTP. *reason*: the word for
-    machines, such as Conflict or AlreadyExists.
+    *kind*: "Status"; any other is a body of something else. *code*: the HTTP status. *reason*: the word
+    for machines, such as Conflict or AlreadyExists.
     """
 
     kind: str = ""
@@ -81,8 +81,8 @@ def parse_retry_after(headers: Mapping[str, str], status: Status | None) -> time
     """
     Return the Retry-After of a response, from its header or else from its Status.
 
-    A date, which proxies may send, is compared with the Date of the same response. None for what is
-    neither, not positive or over.
+    A date, which proxies may send, is compared with the Date of the same response. None if there is no
+    valid time to wait, or if it is zero or has passed.
     """
     text = headers.get("Retry-After", "").strip()
     seconds = _seconds_until(text, headers.get("Date", ""))

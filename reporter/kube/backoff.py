@@ -23,9 +23,10 @@ class BackoffParameters(Struct, frozen=True):
 
     The values are those of client-go's reflector (tools/cache/reflector.go), with two differences.
     *cap_jitter*, which is lower, applies to *cap*, so that a permission that is granted again is noticed
-    in time, and to a Retry-After that is the least pause. One that alone decides the pause, of the first
-    429s in a row, has *jitter*: many clients got it at once. *no_response_cap* applies while there is no
-    response at all: retries cost such a server nothing, and its return is noticed soon.
+    in time, and to a Retry-After that is the least pause. *jitter* applies to a Retry-After that alone
+    decides the pause, as for the first 429s in a row: many clients got the same one at once.
+    *no_response_cap* applies while there is no response at all: retries cost such a server nothing, and
+    its return is noticed soon.
     *reset_after*: after this long without a failure the next one counts as the first.
     *max_retry_after*: a longer Retry-After is cut to this; *max_throttled_retry_after*: that of a
     429, which lists and watches honour for longer, as they are what overloads a server.
@@ -118,7 +119,9 @@ def pause_after(backoff: Backoff, err: KubeError, random: float) -> timedelta:
 
 def least_pause_after(backoff: Backoff, err: KubeError, random: float) -> timedelta:
     """
-    Return how long to wait even if other requests succeed: a first pause, or as the server asks.
+    Return the least pause, which holds even if other requests succeed meanwhile.
+
+    It is a first pause, or the Retry-After if that is longer. *random* is in [0, 1).
     """
     parameters = backoff.parameters
     asked = err.retry_after or timedelta(0)

@@ -44,8 +44,8 @@ class RestClient:
     Sends requests and raises a KubeError for each failure.
 
     *in_cluster*: whether this process runs in a pod of the cluster. *target*: the server and the
-    context of the kubeconfig, for people. *request_timeout*: of every request
-    that ends by itself and that a pod does not answer, in place of its own.
+    context of the kubeconfig, for people. *request_timeout*: replaces the timeout of each request,
+    except of watches and of requests that a pod answers.
     """
 
     def __init__(
@@ -62,9 +62,10 @@ class RestClient:
 
     def on_forbidden(self, listener: Callable[[str], None]) -> None:
         """
-        Call *listener* with the permission that a request lacked, as "list deployments.apps".
+        Call *listener*, and no earlier one, with a permission that a request lacked.
 
-        It is not called for what a pod answers, nor for a refusal that is not about permissions.
+        The permission is a text such as "list deployments.apps". The listener is not called for what a
+        pod answers, nor for a refusal that is not about permissions.
         """
         self._on_forbidden = listener
 

@@ -76,7 +76,12 @@ class _SharedSession:
 
 
 class Connections:
-    """The connections to the API server. *check_interval*: of the certificate files."""
+    """
+    The connections to the API server. New ones replace them when the certificates change.
+
+    *check_interval*: the least time between two looks at the certificate files. Raises
+    ConfigurationError for certificates that cannot be used.
+    """
 
     def __init__(
         self, config: RestConfig, *, check_interval: timedelta = timedelta(minutes=1)
@@ -93,7 +98,11 @@ class Connections:
 
     @asynccontextmanager
     async def use(self, config: RestConfig) -> AsyncIterator[aiohttp.ClientSession]:
-        """Yield a session for this config; a watch keeps the one that it began with."""
+        """
+        Yield a session for this config; a watch keeps the one that it began with.
+
+        If new certificates cannot be used, the session with the old ones goes on.
+        """
         await self._refresh(config)
         shared = self._current
         shared.users += 1
@@ -117,6 +126,7 @@ class Connections:
             return
         self._checked_at = now
         stamps = _stat_files(config)
+        # A file that is missing is being replaced, so its new version is awaited.
         unchanged = not other and (None in stamps or stamps == self._current.stamps)
         if unchanged or (config.connection_key, stamps) == self._unusable:
             return

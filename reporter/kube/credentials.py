@@ -18,6 +18,7 @@ class RefreshPolicy(Struct, frozen=True):
     """
     The times at which credentials are read or requested again.
 
+    *token_reload_interval*: the least time between two looks at the files of token and certificates.
     *expiry_margin*: how long before its expiry a credential is renewed. *min_plugin_interval*: the
     least time between two runs of a plugin, even if the server refuses its credential.
     *max_wait*: how long requests wait for a renewal after it has begun.
@@ -50,6 +51,7 @@ class Credentials:
         self._config = config
         self._refresh_policy = refresh_policy
         self._token_read_at = asyncio.get_running_loop().time()
+        # A stored token may have ended long ago, so its first renewal waits for no interval.
         self._loaded_at = float("-inf") if config.is_stored else self._token_read_at
         self._failure: ConfigurationError | None = None
         self._renewal: asyncio.Task[None] | None = None
@@ -73,6 +75,8 @@ class Credentials:
     async def renew(self, refused: RestConfig) -> bool:
         """
         Renew after a 401, and return whether there are other credentials than the *refused* ones.
+
+        Raises ConfigurationError if the renewal takes longer than *max_wait*.
         """
         self._reload_token_file(timedelta(0))
         if self._config.authorization == refused.authorization:

@@ -253,7 +253,11 @@ class DiscoveryLoop:
         await self._answered.wait()
 
     def is_unserved(self, kind: ResourceKind) -> bool:
-        """Return whether the server serves this kind in none of the versions that we can read."""
+        """
+        Return whether the server serves this kind in none of the versions that we can read.
+
+        False while that is not known: before the first answer, and if discovery of its group failed.
+        """
         if self._last is None or kind.group not in self._groups:
             return False
         last = self._last.discovery
@@ -296,6 +300,7 @@ class DiscoveryLoop:
             self._presences.record_discovery(None, str(err), now=now())
         else:
             self._backoff = Backoff(self._context.timing.backoff)
+            # Groups that were added during the request are missing from its answer.
             if groups >= self._groups:
                 self._last = found
                 self._presences.record_discovery(found.discovery, now=now())
@@ -345,14 +350,18 @@ def _groups_of(resources: Iterable[str]) -> frozenset[str]:
 
 
 # --------------------------------------------------------------------
-# Get CustomResourceDefinitions by name, as a whole: for who checks something by their schemas.
+# Get CustomResourceDefinitions by name, with their schemas, for callers that check expressions by them.
 
 
 _JSON = msgspec.json.Decoder(Any)
 
 
 async def get_crds(api: RestClient, names: Iterable[str]) -> list[Any]:
-    """Return those that there are, such as ``inferencesets.kaito.sh``. Raises KubeError."""
+    """
+    Return the CRDs with these names, such as ``inferencesets.kaito.sh``, as decoded JSON.
+
+    Those that do not exist are left out. Raises KubeError.
+    """
     found = []
     for name in sorted(names):
         path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}"

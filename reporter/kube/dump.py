@@ -72,7 +72,8 @@ class Dump(Struct):
     """
     The objects by kind, once each. *listed*: the kinds that the dump has, with or without objects.
 
-    *namespaces*: those of which it has a namespaced object. *problems*: files that could not be read.
+    *namespaces*: those of which it has a namespaced object. *newest*: the newest time in any object, by
+    which the dump is dated; None without any. *problems*: files that could not be read.
     *ends*: what the command dump wrote at the end, once for each dump. *counts*: objects by kind, also
     those that are there twice.
     """
@@ -107,7 +108,9 @@ class Dump(Struct):
 
     def decode(self, kind: ResourceKind) -> ListResult:
         """
-        Decode the objects of a kind that its watch would select; the result names those that cannot.
+        Decode the objects of a kind that its watch would select.
+
+        Objects in a version that is not read are left out. The result names those that cannot be decoded.
         """
         found = self.objects.get((kind.group, kind.kind), {}).values()
         selector = kind.selector
@@ -131,11 +134,17 @@ class Dump(Struct):
         return frozenset(versions) - frozenset(kind.readable_versions(versions))
 
     def why_absent(self, kind: ResourceKind) -> str:
-        """Return why a dump tells nothing of a kind: not in it, or in a version not read; else empty."""
+        """
+        Return why the dump does not tell all of a kind; empty if it does.
+
+        The kind is not in it, or has objects in a version that is not read.
+        """
         return self.why_unreadable(kind) if self.has(kind) else "it is not in the dump"
 
     def why_unreadable(self, kind: ResourceKind) -> str:
-        """Return that its objects are in a version that is not read; empty without such a one."""
+        """
+        Return a text about the versions of a kind's objects that this release cannot read; empty if none.
+        """
         unread = self.unreadable_versions(kind)
         if unread:
             versions = ", ".join(sorted(unread))

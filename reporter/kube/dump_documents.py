@@ -80,7 +80,11 @@ def read_documents(path: str) -> Iterator[DumpDocument | UnreadableFile]:
 
 
 def find_files(path: Path) -> Sequence[Path]:
-    """Return the file itself, or the JSON and YAML files below a folder, sorted by name."""
+    """
+    Return the file itself, or the JSON and YAML files below a folder, sorted by name.
+
+    Raises ConfigurationError if it does not exist, or if no such file is in the folder.
+    """
     if path.is_dir():
         found = sorted(
             each for each in path.rglob("*") if each.suffix in SUFFIXES and each.is_file()

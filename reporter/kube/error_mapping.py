@@ -100,7 +100,7 @@ def response_error(
     request: RequestInfo, status: int, headers: Mapping[str, str], body: bytes
 ) -> KubeError:
     """
-    Map a response other than success to the KubeError of its status, or of its Status if it is one.
+    Map a response other than success to a KubeError, by its HTTP status and the Status in its body.
     """
     api_status = decode_status(body)
     error = _response_error(request, status, headers, body, api_status)

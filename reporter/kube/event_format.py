@@ -57,7 +57,7 @@ def _readable_name(text: str, identity: str) -> str:
 
 def health_event_name(record: EventRecord, node: str) -> str:
     """
-    Return the name of the HealthEvent of an episode: that of its Event, or one for each node.
+    Return the name of the HealthEvent of an episode: that of its Event, or with *node* one for that node.
     """
     if not node:
         return event_name(record)
@@ -215,7 +215,11 @@ def _name_labels(subject: Subject) -> dict[str, str]:
 
 
 def episode_annotations(record: EventRecord) -> dict[str, str]:
-    """Return the annotations of a HealthEvent, by which another process continues the episode."""
+    """
+    Return the annotations of a HealthEvent, by which another process continues the episode.
+
+    Empty for a record without *announced*.
+    """
     if record.announced is None:
         return {}
     involved = replace(record.announced, involved=astuple(record.involved_object))
@@ -267,11 +271,13 @@ def decode_event(
     possible_episodes: Collection[datetime] = (),
 ) -> EventRecord | ForeignEvent:
     """
-    Decode an Event. *possible_keys* is asked for an Event that does not say what it is about.
+    Decode an Event; return a ForeignEvent for one that cannot be continued.
 
-    *possible_episodes*: when the episode of one that does not say it may have begun.
+    Admission may have removed what an Event is about and when its episode began. The hash in its name
+    then shows which it is of the keys that *possible_keys* returns and, for a Ready, also of
+    *possible_episodes*.
 
-    The Go reporter writes Events with the same source, but under other names.
+    The Go reporter writes Events with the same source, but under other names, so they are foreign.
     """
     name, has_our_source = "", True
     try:

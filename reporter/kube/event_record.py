@@ -16,9 +16,7 @@ from reporter.model.verdicts import InvolvedObject
 
 @unique
 class WriteResult(StrEnum):
-    """
-    The result of one request to write an Event, by which metrics count it; EXPIRED: gone after its TTL.
-    """
+    """The result of one request to write an Event, by which metrics count it."""
 
     CREATED = "created"
     PATCHED = "patched"
@@ -40,7 +38,7 @@ class StrippedEvent(Struct, frozen=True):
 
 
 PossibleKeysFunc: TypeAlias = Callable[[StrippedEvent], Iterable[FindingKey]]
-"""Returns the keys that such an Event may be about; its name shows about which it is."""
+"""Returns the keys that a stripped Event may be about; the Event's name decides which one it is."""
 
 
 def no_keys(event: StrippedEvent) -> Iterable[FindingKey]:

@@ -21,7 +21,9 @@ from reporter.kube.lister import list_pages
 
 EVENTS_PATH = f"/api/v1/namespaces/{event_format.EVENT_NAMESPACE}/events"
 INVOLVED_KINDS = ("Namespace", "CustomResourceDefinition")
-"""The kinds of objects that our Events are about."""
+"""
+The kinds of objects that our Events in kube-system are about. Those in other namespaces are copies.
+"""
 
 PAGE_TIMEOUT = timedelta(seconds=10)
 
@@ -84,7 +86,7 @@ class EventClient:
 
     async def list(self, possible_keys: PossibleKeysFunc = no_keys) -> tuple[EventRecord, ...]:
         """
-        List our Events that can be continued.
+        List our Events in kube-system that can be continued.
 
         They are selected by their involvedObject, because admission may have changed the source.
         The field selector and the pages make the API server read from etcd, so call this rarely.

@@ -224,7 +224,8 @@ async def run_exec_plugin(plugin: ExecPlugin, *, limit: timedelta) -> ExecCreden
     """
     Run the plugin and return its credential.
 
-    Raises ConfigurationError with the exit code and the end of stderr.
+    Raises ConfigurationError, with the end of stderr if the plugin fails, also for one that cannot be
+    run, takes longer than *limit* or prints no valid credential.
     """
     info = json.dumps(plugin.exec_info)
     env = {**plugin.env, "KUBERNETES_EXEC_INFO": info}

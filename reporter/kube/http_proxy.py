@@ -35,7 +35,11 @@ def proxy_for(url: str, environ: Mapping[str, str]) -> str | None:
 
 
 def validate_proxy(proxy: str, name: str) -> str:
-    """Return the URL of the proxy with a scheme. *name* is the setting that errors name."""
+    """
+    Return the URL of the proxy with a scheme. *name* is the setting that errors name.
+
+    Raises ConfigurationError for a scheme other than http and https, and for an invalid URL.
+    """
     url = proxy if "://" in proxy else f"http://{proxy}"
     scheme = _parse_url(url, name).scheme.lower()
     if scheme not in _DEFAULT_PORTS:

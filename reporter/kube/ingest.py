@@ -20,12 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 class ObjectStore(Protocol):
-    """
-    The receiver of objects.
-
-    *replace_in_batches* takes a complete list and yields between batches. Objects in *unread* keep
-    their old version and are marked as by *mark_undecodable*, with their stub.
-    """
+    """The receiver of the objects that a reflector lists and watches."""
 
     def replace_in_batches(
         self,
@@ -36,8 +31,8 @@ class ObjectStore(Protocol):
         """
         Store a complete list and drop the objects of the kind that are not in it.
 
-        Yields between batches, where other tasks may run. *unread*: the stubs of those that could
-        not be decoded.
+        Yields between batches, where other tasks may run. *unread*: the stubs of the listed objects that
+        could not be decoded. They keep their old version and are marked as by *mark_undecodable*.
         """
 
     def upsert(self, kind: ResourceKind, new: ApiObject) -> None:
@@ -91,7 +86,7 @@ class Ingester:
         self._undecodable: dict[NamespacedName, str] = {}
 
     def record_watch_start(self) -> None:
-        """Count an opened watch, as *rewatches* of the metrics, and date *last_event* by it."""
+        """Count an opened watch in *rewatches* of the stats, and set their *last_event* to now."""
         self.stats = replace(
             self.stats,
             rewatches=self.stats.rewatches + 1,
@@ -165,13 +160,14 @@ class Ingester:
 
 class Backlog:
     """
-    Holds back what a watch sends first after one that was lost, and applies it at once.
+    Holds back the first events of a watch that follows a lost one, and applies them together.
 
-    The API server replays each change since then (API concepts, "Efficient detection of changes"), and
-    one by one each past state would look like the current one.
+    The API server replays each change since the loss (API concepts, "Efficient detection of changes"),
+    and one by one each past state would look like the current one.
 
-    *is_replayed*: whether anything is held back. *quiet*: the time without an event after which the
-    replay is over. *limit*: of the whole, from its first event on, where changes never pause.
+    *is_replayed*: whether the watch follows a lost one; else nothing is held back. *quiet*: the time
+    without an event after which the replay is over. *limit*: the longest time for which the first event
+    is held back if changes never pause. *has_applied*: an event was applied.
     """
 
     def __init__(

@@ -128,7 +128,7 @@ def _decode(response: ApiResponse, operation: str) -> JobRecord:
 
 
 READ_TIMEOUT = timedelta(seconds=5)
-"""The look at the deadline takes at most this long."""
+"""The longest that one read of the pod takes; the last one may begin at the deadline of the sidecar."""
 
 
 class _Owner(msgspec.Struct, rename="camel"):

@@ -1,5 +1,5 @@
 """
-Read the cluster and the user of a kubeconfig's current context.
+Read the cluster and the user of one context of a kubeconfig.
 
 Several files are merged as client-go merges them (tools/clientcmd, loader.go): the first one that has a
 name, or a current context, determines it. Settings that would be ignored are refused with an error that
@@ -28,7 +28,7 @@ CLUSTER_FILE_FIELDS = ("certificate-authority",)
 @dataclass(frozen=True, slots=True)
 class KubeconfigContext:
     """
-    The current context. Paths of files are absolute; *folder* is that of the file with the user.
+    The context that is used. Paths of files are absolute; *folder* is that of the file with the user.
     """
 
     name: str

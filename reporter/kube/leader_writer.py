@@ -46,7 +46,7 @@ class DueWrites(NamedTuple, Generic[Key]):
     """
     The writes that wait: when each is due, in the order of importance.
 
-    *deadline*: when time alone changes them.
+    *deadline*: when to look again, as time alone may change the writes then; None if it cannot.
     """
 
     waiting: Mapping[Key, datetime]
@@ -67,7 +67,8 @@ class WritePlan(ABC, Generic[Key, Write, Result]):
     The writes of one capability: those that are due, and what became of them.
 
     *operation*: names a write in texts, before its key. *pause*: seconds between two looks at what is due,
-    however often that changes. *fault*: the text for the log; without one a fault ends the process.
+    however often that changes. *fault*: the text that is logged for a fault of this program; if it is
+    empty, a fault ends the process.
     """
 
     operation: str
@@ -142,7 +143,7 @@ class LeaderWriter(Generic[Key, Write, Result]):
 
     @property
     def is_faulty(self) -> bool:
-        """Report that a fault of this program has kept this leader from writing what is due."""
+        """Return whether a fault of this program has kept this leader from writing what is due."""
         return self._faulty and self._leadership.is_leader
 
     async def run(self) -> NoReturn:
@@ -231,9 +232,10 @@ class LeaderWriter(Generic[Key, Write, Result]):
 
 class WriteFailures(Generic[Key]):
     """
-    The writes that failed last. Each cause is logged once until there are none.
+    The keys whose last write failed. Each cause is logged once, until no such key is left.
 
-    *objects*: names what is written. *quiet*: the failures that are for debugging.
+    *objects*: names in the log what is written, such as "HealthEvents". *quiet*: the failures that are
+    logged for debugging only.
     """
 
     def __init__(self, objects: str, quiet: AbstractSet[WriteFailure]) -> None:

@@ -119,7 +119,9 @@ async def run_whenever_leading(
 
 async def write_while_leading(leadership: Leadership, write: Awaitable[T], operation: str) -> T:
     """
-    Wait for a write, and stop it when the lease ends. Raises what it raises, and Unreachable.
+    Wait for a write, and stop it when the lease ends.
+
+    Raises what the write raises, and Unreachable if the lease ends first: the write may have arrived.
 
     A process that was paused while it connected must not send when it wakes.
     """

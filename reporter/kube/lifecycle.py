@@ -82,7 +82,8 @@ async def serve_until_stopped(
     """
     Run until *stop*; raises ConfigurationError for an address that is not free.
 
-    *writers*: write to the API server while this process leads. Both are iterated once it serves.
+    *writers*: the tasks that write to the API server while this process leads. *others*: all other
+    tasks, which end after the Lease is released. Both are iterated once the process serves.
     """
     try:
         await server.start()

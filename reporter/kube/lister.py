@@ -171,7 +171,8 @@ def list_raw(
     """
     Return the pages of a list, with each object as its JSON, so that no more than a page is in memory.
 
-    What was yielded is void if the next page fails: Expired if the token of a page expires.
+    If a page fails, the pages before it do not count either. Raises KubeError, such as Expired for a
+    continue token that is too old.
     """
     path, operation = collection_path(kind, version, namespace), f"list {kind.group_resource}"
     query = _list_query(kind)
@@ -203,7 +204,11 @@ async def get_one(
     *,
     timeout: timedelta,  # noqa: ASYNC109
 ) -> ListResult:
-    """Get one object without a namespace, as a list of it: who may not list may be allowed that."""
+    """
+    Get one cluster-scoped object, as a list of it: a user who may not list a kind may be allowed to get it.
+
+    Raises KubeError, such as NotFound.
+    """
     path = f"{collection_path(kind, version)}/{name}"
     request = RequestInfo(f"get {kind.group_resource}", "GET", path)
     answer = await api.call("GET", path, timeout=timeout, operation=request.operation)
@@ -220,7 +225,7 @@ async def get_raw(
     *,
     timeout: timedelta,  # noqa: ASYNC109
 ) -> AsyncIterator[tuple[msgspec.Raw, ...]]:
-    """Yield one object without a namespace, as the only page of a list."""
+    """Yield the JSON of one cluster-scoped object, as the only page of a list. Raises KubeError."""
     path = f"{collection_path(kind, version)}/{name}"
     operation = f"get {kind.group_resource}"
     answer = await api.call("GET", path, timeout=timeout, operation=operation)

@@ -43,7 +43,7 @@ DROPPED = frozenset(
 """The managers of fields, which are half of an object; and annotations that repeat the whole object."""
 
 LEAST_SECRET = 3
-"""Characters of the shortest text that is removed for its name."""
+"""Characters of the shortest text that is removed because of the name of its field."""
 
 _PEM = re.compile(r"-----BEGIN [A-Z0-9 ]+-----.*?(?:-----END [A-Z0-9 ]+-----|\Z)", re.DOTALL)
 _MAY_BE_SECRET = re.compile(
@@ -82,7 +82,11 @@ def without_secrets(content: Json) -> Json:
 
 
 def without_secrets_in(text: str) -> str:
-    """Return a text without secrets. One that is JSON, or YAML with variables, is read as an object."""
+    """
+    Return a text without secrets. One that is JSON, or YAML with variables, is read as an object.
+
+    If such YAML cannot be read, REMOVED replaces the whole text.
+    """
     if not _MAY_BE_SECRET.search(text):
         return text
     try:

@@ -22,7 +22,9 @@ _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete
 
 def collection_path(kind: ResourceKind, version: str, namespace: str = "") -> str:
     """
-    Return the path that lists the objects of a kind in one namespace, or where it is watched.
+    Return the path that lists the objects of a kind in *namespace*.
+
+    Without one it is that of the namespace to which the kind's watch is limited, or of all namespaces.
     """
     namespace = namespace or kind.namespace
     root = f"/apis/{kind.group}/{version}" if kind.group else f"/api/{version}"
@@ -61,7 +63,9 @@ def required_permission(method: str, path: str, query: Query = ()) -> str:
 
 def request_verb(method: str, path: str, query: Query = ()) -> str:
     """
-    Return the verb of a request, as the API server's audit log has it: a path of no resource is got.
+    Return the verb of a request, as the API server's audit log has it.
+
+    A GET of a path that is no resource, such as ``/version``, is a get.
     """
     found = _RESOURCE.match(path)
     return _verb(method, query, named=found is None or found["name"] is not None)

@@ -27,6 +27,8 @@ class WatchStream:
     """
     Iterates over the lines until the server ends the stream or the idle timeout passes.
 
+    Raises Unreachable for a stream that breaks off.
+
     *idle_timed_out*: the idle timeout ended it; the peer may be dead, or have nothing to send.
     """
 
@@ -61,7 +63,7 @@ class WatchStream:
 
 
 class ReceivedResponse:
-    """A response with its body unread, which is read once, by one of the methods. Header names are case-insensitive."""
+    """A response whose body one of the methods reads, once. Header names are case-insensitive."""
 
     def __init__(self, request: RequestInfo, response: aiohttp.ClientResponse) -> None:
         self._request, self._response = request, response
@@ -92,7 +94,7 @@ class ReceivedResponse:
         return read
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield the parts of the body as they arrive."""
+        """Yield the parts of the body as they arrive. Raises Unreachable if it breaks off."""
         try:
             async for chunk in self._response.content.iter_any():
                 yield chunk

@@ -67,7 +67,9 @@ class ServedResources(Protocol):
         """
 
     def why_misdeclared(self, kind: ResourceKind) -> str:
-        """Return why the kind cannot be read as declared, and what to do; empty as far as it can."""
+        """
+        Return why the kind cannot be read as it is declared, and what to do; empty if nothing is against it.
+        """
 
 
 class Reflector:
@@ -210,6 +212,7 @@ class Reflector:
         ) as stream:
             await self._read_events(stream, request)
         lasted = timedelta(seconds=self._now() - started_at)
+        # A change of its CRD ends a watch early (apiextensions-apiserver, customresource_handler.go).
         if not stream.idle_timed_out and lasted < duration - ONE_SECOND:
             self._discovery.request_refresh()
         await asyncio.sleep(max(timing.rewatch_interval - lasted, timedelta(0)).total_seconds())
@@ -343,9 +346,9 @@ class Reflectors:
 
     def prepare_kinds(self, kinds: Iterable[ResourceKind]) -> Callable[[], None]:
         """
-        Return a function that watches these kinds alone.
+        Return a function that watches these kinds alone; nothing changes before it is called.
 
-        Undelivered events of a watch that ends are dropped.
+        The reflectors of kinds that stay go on. Undelivered events of a watch that ends are dropped.
         """
         before = self.by_kind
         return partial(self._set, {kind: before.get(kind) or self._make(kind) for kind in kinds})

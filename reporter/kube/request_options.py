@@ -17,9 +17,9 @@ class RequestOptions(Struct, frozen=True):
     """
     The headers, body and timeouts of a request.
 
-    *body*: is encoded by the transport and nowhere else. *time_limit*: for the whole response; None without one.
-    *header_timeout*: how long the response may take to begin. *idle_timeout*: the longest pause in its body.
-    *from_pod*: a pod determines the response.
+    *body*: is encoded by the transport and nowhere else. *time_limit*: for the whole response; None
+    without one. *header_timeout*: how long the response may take to begin. *idle_timeout*: the longest
+    pause in its body; None without one. *from_pod*: a pod determines the response.
     """
 
     headers: Mapping[str, str]

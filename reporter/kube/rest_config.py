@@ -56,9 +56,9 @@ class RestConfig:
 
     *host*: the URL without a slash at its end. *authorization*: the value of the header, empty for none.
     *context*: the name in the kubeconfig; empty in a pod. *token_file* is reread regularly; *expires* is
-    when a plugin must run again. *is_stored*: the token was renewed by another program, and may have ended
-    long ago. *inline_tls*: what is not in files. *server_name*: that the certificate of the server must
-    have, if it is not that of the URL.
+    when a plugin must run again, or an OIDC token be renewed. *is_stored*: the token is that of the file,
+    which another program renews, and may have ended long ago. *inline_tls*: what is not in files.
+    *server_name*: the name that the certificate of the server must have, if it is not the URL's host.
     """
 
     host: str
@@ -163,7 +163,8 @@ async def load_kubeconfig(
     """
     Load a context, the current one without a name, and run its credential plugin.
 
-    *oidc*: those of earlier loads. Raises ConfigurationError.
+    *oidc*: the tokens of earlier loads, so that the one in the file is used only once. Raises
+    ConfigurationError.
     """
     context = load_current_context(paths, context_name)
     cluster, user = context.cluster, context.user
@@ -293,7 +294,7 @@ def choose_loader(
     service_account_dir: Path = SERVICE_ACCOUNT_DIR,
 ) -> tuple[LoadConfig, bool]:
     """
-    Return what loads the credentials, and whether they are those of this pod.
+    Return the function that loads the credentials, and whether they are those of this pod.
 
     *context*: of the kubeconfig; empty: its current one. Raises ConfigurationError.
     """

@@ -65,7 +65,11 @@ async def read_silenced_object(
 async def silence_object(
     api: RestClient, found: SilencedObject, fields: Mapping[str, str]
 ) -> None:
-    """Replace the annotations. Raises Conflict if the object has changed since it was read."""
+    """
+    Replace the annotations of a silence. Raises Conflict if the object has changed since it was read.
+
+    *fields*: their values, by the name without SILENCE_PREFIX; an annotation that it lacks is removed.
+    """
     # A misspelled one that stays would make the new silence malformed.
     names = dict.fromkeys((*resource_kind.SILENCE_FIELDS, *found.annotations))
     values = {resource_kind.SILENCE_PREFIX + name: fields.get(name) or None for name in names}
@@ -73,7 +77,9 @@ async def silence_object(
 
 
 async def end_silence(api: RestClient, found: SilencedObject) -> None:
-    """Remove the annotations and labels. Raises Conflict if the object has changed since it was read."""
+    """
+    Remove the annotations and labels of a silence. Raises Conflict if the object has changed since.
+    """
     gone = {
         field: {resource_kind.SILENCE_PREFIX + name: None for name in names}
         for field, names in (("annotations", found.annotations), ("labels", found.labels))

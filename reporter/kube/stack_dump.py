@@ -83,7 +83,11 @@ class DumpEnd(Struct, frozen=True, rename="camel", omit_defaults=True):
         )
 
     def discovery_of(self, crds: frozenset[str]) -> DiscoveryResult:
-        """Return what discovery answered; of CRDs in a group that was not asked for nothing is known."""
+        """
+        Return the result of discovery when the dump was taken, for these *crds*.
+
+        Groups of theirs that the dump did not ask for count as failed, as nothing is known of them.
+        """
         not_asked = {crd.partition(".")[2] for crd in crds} - {*self.groups}
         return DiscoveryResult(
             self.served, frozenset({*self.failed_groups, *not_asked}), self.namespaced
@@ -101,12 +105,12 @@ def limits_of(kind: ResourceKind) -> tuple[str, str, str]:
 
 
 def render_begin(program: str) -> bytes:
-    """Return the first line. *program*: with its version, for people."""
+    """Return the first line of a dump. *program*: the name and version of its writer, for people."""
     return render_line({"apiVersion": API_VERSION, "kind": BEGIN, "writtenBy": program})
 
 
 def render_end(end: DumpEnd) -> bytes:
-    """Return the last line."""
+    """Return the last line of a dump, as bytes of one YAML document."""
     return render_line({"apiVersion": API_VERSION, "kind": END, **msgspec.to_builtins(end)})
 
 

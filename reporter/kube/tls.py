@@ -32,7 +32,7 @@ class InlineTls:
 
     @contextmanager
     def as_files(self) -> Iterator[tuple[str | None, str | None]]:
-        """Yield the paths of certificate and key, None for what is not given, for a while."""
+        """Yield the paths of certificate and key, None for what is not given; both end with the context."""
         with ExitStack() as files:
             certificate, key = (
                 files.enter_context(_readable_file(data)) if data else None

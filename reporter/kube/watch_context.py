@@ -21,7 +21,12 @@ from reporter.model.observations import WATCH_LOSS_TOLERANCE
 
 class WatchTiming(Struct, frozen=True):
     """
+    The durations of lists, watches and discovery.
+
     The defaults are those of client-go's reflector (tools/cache/reflector.go) where it has one.
+
+    *min_watch_timeout*, *max_watch_timeout*: the bounds of the timeoutSeconds of a watch.
+    *relist_interval*: the time after which a kind is listed anew.
 
     *rewatch_interval*: the least time between the starts of two watches.
     *idle_timeout*: the time without any event after which a watch is opened anew, as its peer may

@@ -32,7 +32,7 @@ class InitialPassKeys:
         self._undecided: set[FindingKey] = set()
 
     def follow(self, evaluation: Evaluation) -> None:
-        """Take the evaluation of a pass."""
+        """Note the keys that a pass leaves undecided, if it is one of the first, and those decided by now."""
         now = evaluation.evaluated_at
         if self.are_decided or now is None:
             return

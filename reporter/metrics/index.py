@@ -30,7 +30,8 @@ IMPORTANCE = (
     ReasonState.SETTLING,
 )
 """
-The states of a key, the most important first. Due is not among them: it is announced elsewhere.
+The states of a key, the most important first. DUE is not among them: what the leader announces counts as
+ANNOUNCED on every replica.
 """
 
 STATE_NAMES: Names = (ACTIVE, *(each.value for each in IMPORTANCE))
@@ -43,6 +44,7 @@ class StateIndex:
     """
     Counts keys by state. The states do not depend on whether this replica leads.
 
+    A pair is a key without its item: one reason about one subject.
     *rows*: keys by state, for each reason and namespace. *subjects*: the same for each subject.
     *alerted*: the pairs on which alerts fire, and which of their items are out.
     """
@@ -55,7 +57,9 @@ class StateIndex:
         self._items: defaultdict[FindingKey, dict[str, Names]] = defaultdict(dict)
 
     def update(self, evaluation: Evaluation) -> set[FindingKey]:
-        """Return the keys that may have changed, without their items."""
+        """
+        Take an evaluation, and return the keys that may have changed since the one before, without items.
+        """
         changed = set()
         # Another thread than that of the passes counts, so it does not follow each of them.
         for key in evaluation.changed_since(self._evaluation):

@@ -28,7 +28,12 @@ UNKNOWN_NAMESPACES, UNLISTED_LAYERS = "namespaces", "layers"
 
 
 class Shown(NamedTuple):
-    """The cluster, whose name is empty, or a workload namespace."""
+    """
+    The numbers and states of the cluster, or of one workload namespace, from which its series are made.
+
+    *scope*: CLUSTER or NAMESPACE. *name*: of the namespace; empty for the cluster. *counts*: of its subjects
+    of the model layer, by state. *replicas*: None while they are not known.
+    """
 
     scope: str
     name: str

@@ -28,7 +28,10 @@ class FindingTimes:
         self, evaluation: Evaluation, episodes: Episodes, own_series: Collection[FindingKey]
     ) -> Mapping[FindingKey, float]:
         """
-        Return the Unix time for each pair with series of its own, and for the others by namespace.
+        Return the Unix time since which the trouble of each finding has existed, by key without item.
+
+        Of several findings with one key the earliest time counts. Those about InferenceSets that are not
+        among *own_series* have the key of their namespace.
         """
         found: dict[FindingKey, float] = {}
         for key, moment in self._moments(evaluation, episodes):

@@ -24,7 +24,7 @@ ALWAYS_SHOWN = frozenset(
 """The states of a reason that have a series also while nothing is in them; the others follow as zeros for an hour."""
 
 PAGES = "pages"
-"""The value of the label ``reads``; what no page tells has none."""
+"""The value of the label ``reads`` for reasons that read metrics pages; it is empty for all others."""
 
 
 class StateCollector:

@@ -16,7 +16,7 @@ class StoreMetrics(Collector):
     """
     Collects the series of the HealthEvent store.
 
-    *objects* returns those of this program. *is_up*: returns whether they are kept.
+    *objects* returns those of this program. *is_up*: returns whether they are watched and written.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The JSON Schemas of what the program reads and answers, made from its structs."""
+"""Make the JSON Schemas of what the program reads and answers from its structs."""
 
 import json
 

@@ -13,11 +13,11 @@ WATCH_LOSS_TOLERANCE = timedelta(seconds=30)
 
 class NotSynced(Struct, frozen=True):
     """
-    Not listed yet; *why* is empty while the first list is under way.
+    The state of a kind that is not listed yet; *why* is empty while the first list is under way.
 
     *refused*: the API server itself answered that there is no such list for now: it is forbidden, the
-    API group fails, or no readable version is served. So waiting for it is no use. What a proxy
-    answers, or nobody, is no such answer.
+    API group fails, no readable version is served, or the kind has another scope than a catalogue
+    declares. So waiting for it is no use. What a proxy answers, or nobody, is no such answer.
     *failing*: the API server itself keeps answering with an error, such as that of a conversion
     webhook. Waiting is no use either if it lists other kinds meanwhile; if it lists none, it may be
     the server that fails, and not the kind.

@@ -39,7 +39,11 @@ def abbreviate_list(names: Sequence[str], limit: int = MAX_LISTED) -> str:
 
 
 def common_beginning(sentences: Sequence[str]) -> str:
-    """Return what all sentences begin with, up to a colon; empty if they share nothing."""
+    """
+    Return what all sentences begin with, up to a colon; empty if they share nothing.
+
+    Raises ValueError without any sentence.
+    """
     first, last = min(sentences), max(sentences)
     # The first and the last in order differ as early as any two.
     pairs = enumerate(zip(first, last, strict=False))

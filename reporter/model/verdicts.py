@@ -38,11 +38,12 @@ class Trouble(Struct, frozen=True):
     One cause with its kind, and the values of its message.
 
     *is_out*: the component cannot do its work, so reasons that depend on it are suppressed.
-    *is_crash*: it settles slowly, so that a slow crash loop is one episode.
-    *begins*: False if it only goes on where it has begun, as between the two bounds of a threshold.
+    *is_crash*: it comes and goes, as a crash loop, so it settles slowly and stays one episode.
+    *begins*: False for trouble that goes on if it is known already, but that begins no finding, as a
+    value between the two bounds of a threshold.
     *since*: when it began according to the condition's writer.
     *unchanged_since*: the newest time in its object, where nothing says since when; it has lasted from then on.
-    *hold*: how long it may last, where the probe knows it better than the entry's hold of its kind.
+    *hold*: how long it must last to count; None for the hold that its catalogue entry has for its kind.
     *not_before*: when it counts at the earliest, whatever its hold.
     *object_created_at*: None if the object is missing.
     *missing*: the object that the cause object refers to and that does not exist.

@@ -23,7 +23,7 @@ class TooDeepError(yaml.MarkedYAMLError):
 
 
 def check_nesting(text: str, levels: int = MAX_LEVELS) -> None:
-    """Raise TooDeepError for more levels, or another YAMLError for what is no YAML."""
+    """Raise TooDeepError for nesting of more than *levels*, or another YAMLError for what is no YAML."""
     depth = 0
     for event in yaml.parse(text, Loader=LOADER):
         if isinstance(event, yaml.CollectionStartEvent):

@@ -1,4 +1,4 @@
-"""Returns the memory that the start has freed to the system; allocators do so late or never."""
+"""Give the memory that is free after the start back to the system; allocators do so late or never."""
 
 import asyncio
 import ctypes

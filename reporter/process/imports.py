@@ -12,7 +12,8 @@ def uncollected_imports() -> Iterator[None]:
     """
     Import without the garbage collector, and exempt what is imported from its later runs.
 
-    Modules stay, but it would walk those that are there some 300 times while the others are imported.
+    Modules are never freed, but the collector would walk those that are there some 300 times while the
+    others are imported.
     """
     gc.disable()
     before = len(sys.modules)

@@ -117,7 +117,11 @@ class ServerTime:
         return OffsetBounds(earliest, latest, max((0.0, *outside)))
 
     def at(self, seconds: float) -> datetime | None:
-        """Return the server's time at this moment; None before the first answer."""
+        """
+        Return the server's time at *seconds* of the local clock; None before the first answer.
+
+        It is the earliest time that the bounds allow.
+        """
         bounds = self.bounds()
         return None if bounds is None else datetime.fromtimestamp(seconds + bounds.earliest, UTC)
 

@@ -1,4 +1,4 @@
-"""The roll-up of what one object asks about."""
+"""The answer of the roll-up to one ProductionStackStatus: of the cluster, a namespace or named models."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -31,18 +31,22 @@ NAMED_SEVERITY: Mapping[State, int] = {
         )
     )
 }
-"""The order in which one state makes that of a package: a set that is named and goes is missed."""
+"""
+The severity of each state where InferenceSets are named; the most severe one is that of the answer.
+
+One that is being deleted counts more than one in progress: whoever named it will miss it.
+"""
 
 
 class ObjectAnswer(NamedTuple):
     """
-    The state of what an object asks about, with what is known beside it.
+    The state of what a ProductionStackStatus asks about, with what is known beside it.
 
     *not_available*: why InferenceSets are not available, or why that is not known; empty if all are.
     *not_judged*: reasons that need metrics pages of which none is known, of any InferenceSet.
     *unobserved*: what of it is Unknown, whatever the state is; empty if all is known, None if that is not
     reported.
-    *problem*: InvalidScope or NotFound, if what it asks about cannot be.
+    *problem*: InvalidScope if the object may not ask that, NotFound if what it names is missing; else empty.
     """
 
     state: State
@@ -61,7 +65,7 @@ def find_answer(
     found: ProductionStackStatus, view: StatusView, release_namespace: str
 ) -> ObjectAnswer:
     """
-    Return the answer as of the view. What cannot be listed is Unknown, and not missing.
+    Return the answer to the object *found* as of the view. What cannot be listed is Unknown, not missing.
 
     *release_namespace*: the only one from which the cluster may be asked about.
     """

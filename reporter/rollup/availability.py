@@ -252,7 +252,9 @@ def gateways_of(snapshot: Snapshot, subject: Subject) -> tuple[NamespacedName, .
 def subjects_through(
     snapshot: Snapshot, namespaces: Iterable[str], subjects: Collection[Subject]
 ) -> Iterator[Subject]:
-    """Yield those of the *subjects* that are reached through a Gateway of another namespace, one of these."""
+    """
+    Yield those of *subjects* that are reached through a Gateway in one of *namespaces*, not their own.
+    """
     if GATEWAYS.table not in snapshot.tables or HTTP_ROUTES.table not in snapshot.tables:
         return
     for namespace in namespaces:
@@ -268,7 +270,11 @@ def hindered_subjects(
     rules: RollUpRules,
     snapshot: Snapshot,
 ) -> Iterator[Subject]:
-    """Yield the *subjects* on the path of whose requests one of the *keys* lies."""
+    """
+    Yield those of *subjects* whose requests one of *keys* may hinder: it is on the path of the requests.
+
+    Keys of the layer modeldeployment are left out, as they hinder their own subject alone.
+    """
     rows = rules.path_rows
     places = {
         (row.subject_kind, _place_of(PathFinding(key, row), rules))

@@ -49,7 +49,7 @@ class BlockerFinder:
         """
         Return the cause of the first finding whose cause is not silenced; if all are, that of the first.
 
-        A cause that somebody knows already must not stand before one that nobody does.
+        A cause that somebody knows already must not stand before one that nobody does. *keys*: at least one.
         """
         found = map(self.find, keys)
         return next((each for each in found if each.silence is None), self.find(keys[0]))

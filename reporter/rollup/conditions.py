@@ -40,7 +40,9 @@ _REASON = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
 def make_conditions(
     answer: ObjectAnswer, held: Mapping[str, Any], *, generation: int, now: datetime
 ) -> tuple[object_status.ObjectCondition, ...]:
-    """Return the conditions, each dated by its last change of status. *held*: the old status."""
+    """
+    Return the conditions, each dated by its last change; *held*, the object's status so far, has their times.
+    """
     times = dict(_held_times(held))
     now = now.replace(microsecond=0)
 

@@ -31,14 +31,12 @@ RENEWAL_RECHECK = timedelta(seconds=30)
 RENEWAL_SPACING = timedelta(seconds=0.5)
 
 TEXT_INTERVAL = timedelta(minutes=1)
-"""
-Least time between two writes of a status of which only texts change, such as numbers of restarts and requests.
-"""
+"""The least time between two writes of a status of which only texts change, such as numbers of restarts."""
 
 LEAST_INTERVAL = timedelta(minutes=5)
 
 INTERVALS_UNTIL_EXPIRY = 3
-"""The renewals that a status outlives: one may fail, and another one be late, before nobody may believe it."""
+"""The renewals that a status outlives: one may fail, and another one be late, before it expires."""
 
 EVALUATION_TIME, EXPIRATION_TIME = "lastEvaluationTime", "expirationTime"
 REPORTED_TIME = "reportedTimestampSeconds"
@@ -50,7 +48,8 @@ class ObjectMemory(NamedTuple):
     """
     The memory of a process about an object, beside what is in the cluster.
 
-    *seen_at*: when this generation was first seen. *missing_since*: since when what it names is.
+    *seen_at*: when this generation was first seen. *missing_since*: when it was first seen that something
+    is missing which the object asks about; None if nothing is.
     """
 
     uid: str
@@ -64,7 +63,7 @@ class DesiredStatus(NamedTuple):
     The status that an object is to have.
 
     *status*: without the time of the evaluation; None while it is not known well enough.
-    *deadline*: when time alone changes that.
+    *deadline*: when time alone may change the status; None if only a change in the cluster can.
     """
 
     memory: ObjectMemory
@@ -214,8 +213,9 @@ def renewal_due_at(
     """
     Return when the time of the evaluation is to be renewed; a time of the future counts as none.
 
-    It is due LEAST_INTERVAL before the status expires at the latest: there were fewer objects then, maybe.
-    Without a newer evaluation there is nothing to renew, so that is looked at again later.
+    It is due LEAST_INTERVAL before the status expires at the latest, as a status that was written while
+    there were fewer objects has a shorter *interval*. Without an evaluation since there is nothing to
+    renew: the result is then RENEWAL_RECHECK from *now* or later.
     """
     last = parse_zoned_time((found.status or {}).get(EVALUATION_TIME))
     if last is None or last > now + interval:
@@ -237,10 +237,11 @@ def make_patch(
     reported: float | None = None,
 ) -> Json:
     """
-    Return the JSON merge patch (RFC 7386), for this very version of the object.
+    Return the JSON merge patch (RFC 7386), which the API server refuses for another resourceVersion.
 
-    *evaluated_at*, *reported*: None leaves the time as it is. The status expires after three renewals, which
-    are *interval* apart, and not while it is still right: *stands* is how long it is without an evaluation.
+    *evaluated_at*, *reported*: None leaves the time as it is. The status expires after
+    INTERVALS_UNTIL_EXPIRY renewals, which are *interval* apart, or later: *stands* is how long it remains
+    right without a new evaluation.
     """
     before = found.status or {}
     after = {key: before[key] for key in sorted(VOLATILE & before.keys())} | desired

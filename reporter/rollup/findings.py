@@ -15,11 +15,10 @@ class SubjectFindings(NamedTuple):
     """
     The ranked keys of one subject that are not clear, the most important first.
 
-    *failed*: outlived their hold and can be judged now. *held*: trouble within its hold.
-    *settling*: trouble that is absent, but has not settled. *unread*: Unknown for want of a
-    metrics page, which alone makes no subject Unknown whose objects are all known, as for a Ready
-    Event. *last_failed*: those of *unknown* that were in trouble past its hold when last seen, or
-    announced.
+    *failed*: outlived their hold and can be judged now. *unknown*: cannot be judged now. *held*: trouble
+    within its hold. *settling*: trouble that is absent, but has not settled. *unread*: Unknown for want of
+    a metrics page; these alone make no subject Unknown, as they delay no Ready Event. *last_failed*: those
+    of *unknown* that were in trouble past its hold when last seen, or announced.
     """
 
     failed: tuple[FindingKey, ...] = ()

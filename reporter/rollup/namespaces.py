@@ -230,7 +230,9 @@ class NamespaceRollUp:
 
 def find_package(given: RollUpInput, namespace: str, rules: RollUpRules) -> Package | None:
     """
-    Return the package that a status object names, else labels of the Namespace, else its chart.
+    Return the package that a status object names, else labels of the Namespace, else its chart; or None.
+
+    The label of the revision wins over the version of the chart.
     """
     if namespace in given.packages:
         return given.packages[namespace]

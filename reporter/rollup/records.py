@@ -145,9 +145,9 @@ class InferenceSetFacts(Struct, frozen=True, kw_only=True, gc=False):
 
     *replicas*: those of *progress*, as far as their objects can be read now. *unreachable*: why no
     request reaches it although nothing else may be wrong; empty if a request may. *gateways*: those
-    that its routes name. *path*: the cause on the path of its requests; None if nothing is known to hinder them. *answered_at*: when
-    a check last got an answer of it through its Gateway, if that still counts. *not_judged*:
-    ranked reasons that need metrics pages of which none is known.
+    that its routes name. *path*: the cause on the path of its requests; None if nothing is known to hinder
+    them. *answered_at*: when a check last got an answer of it through its Gateway, if that still counts.
+    *not_judged*: ranked reasons that need metrics pages of which none is known.
     """
 
     progress: ReplicaProgress = ReplicaProgress()
@@ -254,11 +254,12 @@ class NamespaceRecord(Struct, frozen=True, kw_only=True):
     """
     One workload namespace.
 
-    *subject_state*: the worst of its harness and sets. *counted*: the objects of each
-    InferenceSet, from which only its record is made. *next_deadline*: when time alone changes the
-    record of a subject in it. *unlisted*: why it may have further sets, in any state; empty if all
-    are known. *has_all_sets*: its InferenceSets can be listed. *is_bare*: the namespace itself is
-    no subject; *harness* is a stand-in that is Current.
+    *subject_state*: the worst of its harness and sets. *counted*: the objects that the replicas of each
+    InferenceSet were counted from; not published. *groups*: what blocks its subjects, by what they share.
+    *next_deadline*: when time alone changes the record of a subject in it. *unlisted*: why it may have
+    further sets, in any state; empty if all are known. *has_all_sets*: its InferenceSets can be listed.
+    *is_bare*: the namespace itself is no subject; *harness* is a stand-in that is Current.
+    *revision*: that of the roll-up with the last change of what is published.
     """
 
     subject_state: SubjectState
@@ -370,7 +371,9 @@ class RollUp(Struct, frozen=True):
         return counts_as_known(counts, has_all=self._has_all(Layer.MODELHARNESS))
 
     def find_unobserved(self) -> status_document.Unobserved:
-        """Return what is not known below the control plane; all if there was no pass."""
+        """
+        Return what is not known below the control plane; before the first pass, that nothing is listed.
+        """
         return status_document.Unobserved(
             namespaces=self.count_namespaces().get(State.UNKNOWN, 0),
             inference_sets=self.count_sets().get(State.UNKNOWN, 0),

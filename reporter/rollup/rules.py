@@ -113,7 +113,7 @@ class RollUpInput(FinishedPass, frozen=True, kw_only=True):
     A finished pass, with what its roll-up shows beside it.
 
     *episodes*: since when each key is announced. *packages*: those that status objects name, by
-    namespace. *has_other_rules*: the pass before was rolled up by others.
+    namespace. *has_other_rules*: the roll-up before was made with other rules, so all is rolled up again.
     """
 
     episodes: Mapping[FindingKey, datetime]

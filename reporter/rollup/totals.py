@@ -107,7 +107,8 @@ def rank_causes(groups: Mapping[GroupKey, Group]) -> list[RankedCause]:
     Return the causes of a namespace, the blocking one first.
 
     What still lasts comes before what settles, what is not silenced before what is, and own causes before
-    pointers; then layer, rank, the number of subjects, and names. A cause that is one subject's own and that others point at is one cause.
+    pointers; then layer, rank, the number of subjects, and names. A cause that is one subject's own and
+    that others point at is one cause.
     """
     causes: dict[tuple[str, str], RankedCause] = {}
     for key in sorted(groups):
@@ -129,6 +130,6 @@ def rank_causes(groups: Mapping[GroupKey, Group]) -> list[RankedCause]:
 
 
 def first_blocker(groups: Mapping[GroupKey, Group]) -> Blocker | None:
-    """Return the blocker of the first cause, of its first subject by name."""
+    """Return the blocker of the first cause, of its first subject by name; None without any."""
     ranked = rank_causes(groups)
     return ranked[0].group[min(ranked[0].group)] if ranked else None

@@ -25,7 +25,8 @@ class Touched(NamedTuple):
     """
     The subjects to roll up again; those *gone* have no record any longer.
 
-    *changed*: those of *subjects* of which more than their objects may have changed.
+    *changed*: those of *subjects* of which more than their objects may have changed. *terminating*: all
+    subjects that are being deleted, whether touched or not.
     """
 
     subjects: frozenset[Subject]

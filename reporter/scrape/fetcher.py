@@ -100,7 +100,11 @@ class ScrapeError(Exception):
 
 
 class FetchedPage:
-    """The body of a page; inside of ``async with`` it may be as large as a page can be."""
+    """
+    The body of a page, which ``async with`` gives.
+
+    A large page holds one of a few slots until the block ends, so that few are in memory at once.
+    """
 
     def __init__(self, body: bytes, held_slot: AsyncExitStack | None = None) -> None:
         self._body, self._held_slot = body, held_slot or AsyncExitStack()

@@ -130,7 +130,11 @@ MIN_OPEN_PAGES = 16
 
 
 def direct_concurrency(files: int) -> tuple[int, tuple[int, int]]:
-    """Return MAX_CONCURRENT_DIRECT, or less of it in the same proportion if *files* are fewer."""
+    """
+    Return how many pages may be open at once: in all, and of each of the two groups.
+
+    That is MAX_CONCURRENT_DIRECT, or less of it in the same proportion if only so many *files* may be open.
+    """
     total, groups = MAX_CONCURRENT_DIRECT
     pages = min(max(files, MIN_OPEN_PAGES), total)
     first, second = (max(pages * group // total, 1) for group in groups)

@@ -51,7 +51,11 @@ def result_of(malformed: MalformedExposition) -> ScrapeResult:
 def content_of(
     content: MetricsContent | MalformedExposition, scrape: Scrape
 ) -> tuple[tuple[Sample, ...], frozenset[str]] | MalformedExposition:
-    """Return the samples that one scrape asked for, and those of its prefixes that are present."""
+    """
+    Return the samples that one scrape asked for, and those of its prefixes that are present.
+
+    A MalformedExposition if the page, or one of the families, cannot be used.
+    """
     if isinstance(content, MalformedExposition):
         return content
     samples: list[Sample] = []

@@ -45,7 +45,7 @@ class PageFetcher(Protocol):
 
     async def fetch(self, pod: Pod, port: int, last_outcome: LastOutcome) -> FetchedPage:
         """
-        Return the page, or raise ScrapeError. *last_outcome*: a first attempt may take longer.
+        Return the page, or raise ScrapeError. *last_outcome*: when NEW, a pod may be silent for less time.
         """
 
 
@@ -214,7 +214,7 @@ async def review_proxy_access(api: RestClient, namespace: str) -> PermissionStat
 
 
 class Pods(Protocol):
-    """The source of the pods of pages."""
+    """The source of the pods whose pages are read."""
 
     def get_pod(self, namespace: str, name: str) -> Pod | None:
         """Return a pod as it is now; None if it is gone."""

@@ -59,6 +59,8 @@ class ScrapedMetrics(Struct, frozen=True):
     def longest_gap(self, usual: timedelta) -> timedelta:
         """
         Return the longest distance from the page before within which the pod counts as observed.
+
+        *usual*: that of pages that are read every interval.
         """
         return max(usual, 2 * self.apart)
 
@@ -168,7 +170,11 @@ def _keep_highest(scrape: ScrapedMetrics) -> ScrapedMetrics:
 def add_scrape_failure(
     history: ScrapeHistory, failure: FailedScrape, *, last_read_at: datetime | None = None
 ) -> ScrapeHistory:
-    """Record a failure; *last_read_at*: when the page of any pod was last read."""
+    """
+    Return the history with a failed attempt. FailedScrape says which attempts in a row count.
+
+    *last_read_at*: when the page of any pod was last read; None if none was.
+    """
     before, since = history.last_failure, failure.failed_at
     if before is None:
         return replace(history, last_failure=replace(failure, since=since))

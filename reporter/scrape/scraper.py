@@ -68,7 +68,7 @@ class ScrapeConfig(Struct, frozen=True):
 
     *is_allowed*: returns whether an address may be read. *files*: how many files scraping may open.
     *proxied_per_minute*: pages at most through the API server. *try_interval*: between two tries to reach
-    the pods of a namespace again that are read so.
+    the pods of a namespace that are read so at their own addresses.
     """
 
     scrapes: Mapping[str, Scrape]
@@ -126,7 +126,7 @@ class Scraper:
         return self._schedule.count_pages()
 
     def page_ages(self) -> Mapping[ScrapePath, timedelta]:
-        """Return how old a page may be before it is read again, by the paths that are used."""
+        """Return how old a page may be before it is read again, by path; empty before `run`."""
         if self._paths is None:
             return {}
         places = self._schedule.pages_by_place

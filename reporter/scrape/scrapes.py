@@ -84,7 +84,8 @@ class Scrape(Struct, frozen=True):
 
 ScrapeFunc: TypeAlias = Callable[[Any, Mapping[str, str]], Scrape | None]
 """
-Builds the scrape of a catalogue entry from its parameters and the values of all flags by name.
+Builds the scrape of a catalogue entry from its parameters and the values of all flags by name; None if
+nothing is to be read.
 """
 
 
@@ -94,6 +95,8 @@ Builds the scrape of a catalogue entry from its parameters and the values of all
 def share_histories(scrapes: Mapping[Reason, Scrape]) -> dict[str, Scrape]:
     """
     Return the scrapes by the name of their history: the one that they share, or their reason.
+
+    Raises ValueError for those of one history that differ in pods or port, or keep no numbers of engines.
     """
     by_history: dict[str, list[Scrape]] = {}
     for reason, scrape in scrapes.items():

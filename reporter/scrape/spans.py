@@ -28,7 +28,7 @@ class Span(NamedTuple):
 
     @classmethod
     def of(cls, seconds: float, *, pages: int = 0) -> "Span":
-        """Return the need of one that looks back so long, or counts so many pages."""
+        """Return the need of a reader that looks back for *seconds*, and counts so many *pages*."""
         return cls(seconds, seconds / max(MAX_ROWS, 2 * pages), pages)
 
     def covers(self, other: "Span") -> bool:

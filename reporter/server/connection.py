@@ -82,7 +82,11 @@ class Connection(web.RequestHandler):
             self._set_deadline(self._timeouts.idle, ClosedConnection.IDLE)
 
     def abort(self, why: ClosedConnection | None = None) -> None:
-        """Reset the connection, so that an incomplete response cannot look whole."""
+        """
+        Reset the connection, so that an incomplete response cannot look whole.
+
+        *why*: told to the observer, which counts it; None tells nothing.
+        """
         if self.transport is not None and why is not None:
             self._observer.closed_early(self, why)
         if isinstance(self.transport, asyncio.Transport):
@@ -200,7 +204,9 @@ class ConnectionLimit:
 
 def choose_to_close(connections: Iterable[Connection]) -> Connection:
     """
-    Return the connection to close for a new one; *connections* are in the order of their age.
+    Return the connection to close for a new one: the oldest that waits, of the client that has most.
+
+    *connections*: by age, the oldest first. If none of that client waits, its oldest one.
     """
     by_client = Counter(each.client for each in connections)
     return min(connections, key=lambda each: (-by_client[each.client], not each.is_waiting))

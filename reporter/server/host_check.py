@@ -74,7 +74,9 @@ def _is_at_loopback(request: web.Request) -> bool:
 
 
 def is_loopback(address: str) -> bool:
-    """Report whether only this machine, or in a pod this pod, reaches an address."""
+    """
+    Return whether only this machine, or in a pod this pod, reaches an IP address. ValueError if it is none.
+    """
     found = ip_address(address)
     mapped = found.ipv4_mapped if isinstance(found, IPv6Address) else None
     return (mapped or found).is_loopback

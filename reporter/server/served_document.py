@@ -70,7 +70,7 @@ class StatusV1(Generic[V, R]):
     """
     Answers requests for the status as JSON.
 
-    *view* returns the roll-up of this moment, *next_change* waits until it changes.
+    *view* returns what is shown at this moment, *next_change* waits until that changes.
 
     *process* identifies this process in tags: another one counts revisions of its own.
     """

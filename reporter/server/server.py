@@ -32,9 +32,10 @@ class Pages(Struct, frozen=True):
     """
     The functions that render each page.
 
-    *metrics* takes the Accept header. *status* returns the page in parts. *livez* and *readyz* return why not, or an empty text.
-    *limits* returns lines to add to a *readyz* that is ok. *status_v1* and *page*: handlers by path,
-    which are served where the status is. *guard* wraps each handler of the status, to check who asks.
+    *metrics* takes the Accept header. *status* returns the page in parts. *livez* and *readyz* return why
+    not, or an empty text. *limits* returns lines to add to a *readyz* that is ok. *status_v1* and *page*:
+    handlers by path, which are served where the status is. *guard* wraps each handler of the status, to
+    check who asks.
     """
 
     metrics: Callable[[str], Exposition]
@@ -49,7 +50,7 @@ class Pages(Struct, frozen=True):
 
 class HttpServer:
     """
-    Nothing is served for an address of None.
+    The HTTP server of a process, with up to three addresses; nothing is served for one that is None.
 
     *on_closed* is called for each connection that the server ends early.
     """
@@ -172,7 +173,11 @@ def make_server(
 async def send_parts(
     request: web.Request, response: web.StreamResponse, parts: Generator[bytes, None, None]
 ) -> web.StreamResponse:
-    """Send an answer in parts; other tasks run before the next part is rendered."""
+    """
+    Send an answer in parts, and close *parts*; other tasks run before the next part is rendered.
+
+    What rendering the first part raises, it raises before the headers are sent.
+    """
     if request.version == HttpVersion10:
         response.force_close()  # the end of the connection is the end of the answer
     # What it shows stays in memory until it is closed.

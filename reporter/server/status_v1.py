@@ -81,7 +81,9 @@ def parse_wait(text: str) -> int | StatusError:
 
 
 def find_missing(view: StatusView, request: StatusRequest) -> StatusError | None:
-    """Return the answer for what is certainly not there; None for what is, or may be."""
+    """
+    Return the error for an answer 404, if what is asked for is certainly not there; None otherwise.
+    """
     namespace, name = request.namespace, request.inference_set
     if not namespace:
         return None
@@ -124,7 +126,7 @@ def encode(value: StatusStruct) -> bytes:
 
 
 def render(view: StatusView, request: StatusRequest) -> Generator[bytes, None, None]:
-    """Yield the answer in parts, to be sent one after the other. It is not missing."""
+    """Yield the answer in parts; *request* is one for which `find_missing` returned None."""
     cluster = None if request.namespace else view.cluster()
     names = [request.namespace] if request.namespace else view.namespace_names(request.states)
     yield from with_list(
@@ -158,7 +160,7 @@ def with_list(head: StatusStruct, key: str, items: Iterator[Iterator[bytes]]) ->
     """
     Yield the JSON of a struct with one more key: a list whose items are rendered one by one.
 
-    *head*: has other keys, and not this one.
+    *head*: has other keys, and not this one. Without items the key is left out.
     """
     yield msgspec.json.encode(head).removesuffix(b"}")
     separator = b',"%b":[' % key.encode()

@@ -34,7 +34,9 @@ class Arguments:
     """
     The arguments of a command.
 
-    *values*: the texts of the command's own flags. *settings*: those given of flags of Settings.
+    *names*: those that are no flags. *values*: the text of each flag of the command's own, its default if it
+    was not given. *settings*: the texts of the flags of Settings that were given. *flags*: the declarations
+    of the command's own flags.
     """
 
     names: Sequence[str]

@@ -37,7 +37,9 @@ COMPONENT_FLAGS: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 def read_components_file(path: Path) -> Mapping[str, FlagInput]:
     """
-    Return the flags that the file sets, as if they had been given. Raise SettingsError for another file.
+    Return the flags that the file sets, as if they had been given.
+
+    Raise SettingsError for a file that cannot be read, or names another component or place.
     """
     given = f"--{FLAG}={path}"
     found: dict[str, FlagInput] = {}

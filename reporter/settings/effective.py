@@ -37,7 +37,7 @@ The flag of each component's Deployment, and its name in a note, by the flag of 
 
 
 class ResolvedFlagValues:
-    """The values by field of Settings, and the texts by flag. Each method changes both."""
+    """The values of flags by field of Settings, and their texts by flag; both are changed in place."""
 
     def __init__(self, values: dict[str, Any], texts: dict[str, str]) -> None:
         self._values, self._texts = values, texts

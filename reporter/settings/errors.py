@@ -1,9 +1,11 @@
-"""The error of a configuration that is refused."""
+"""The errors of flags that are refused, and of a configuration by which no cluster can be reached."""
 
 
 class SettingsError(Exception):
     """
-    Raised with what to do. *flag*: the flag or environment variable as given; empty if none is.
+    The error of a flag or command line that is refused; the text says what to do.
+
+    *flag*: the flag or environment variable as it was given; empty if the error is about none.
     """
 
     def __init__(self, flag: str, text: str):

@@ -92,7 +92,7 @@ class Flag:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The texts that are taken, if they are a closed set."""
+        """The texts that are taken, if they are a closed set; else empty."""
         found: tuple[str, ...] = getattr(self.parse, "choices", ())
         return found
 

@@ -28,7 +28,11 @@ _hub = partial(flag, FlagGroup.HUB, taken_by=HUB_ALONE)
 
 
 def parse_query_url(text: str) -> str:
-    """Return the URL of a query API, without the path of queries; empty for the empty text."""
+    """
+    Return the URL of a query API, without the path of queries; empty for the empty text.
+
+    Raises ValueError for a URL with a user or a query, and for plain HTTP to another machine.
+    """
     if not text:
         return ""
     try:

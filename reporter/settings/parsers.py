@@ -223,7 +223,7 @@ def parse_optional_file(text: str) -> Path | None:
 
 
 def parse_optional_path(text: str) -> Path | None:
-    """Return the path of a file that may appear later."""
+    """Return the path of a file that may appear later, with ~ as the home folder; None for the empty text."""
     try:
         return Path(text).expanduser() if text else None
     except RuntimeError as err:

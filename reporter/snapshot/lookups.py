@@ -38,8 +38,9 @@ class UndecodableIndex(Struct, frozen=True):
     """
     The objects whose newest version could not be decoded, each with its stub.
 
-    *by_key*: by resource, the objects that may have a key; or any key with this prefix, or any key
-    at all. Built for a resource when it is first looked up.
+    *by_key*: by table, the objects that may have an index key. A key that ends with a slash stands for
+    every key that begins with it, and ANY_KEY for every key at all. A table's part is built at its first
+    look-up.
     """
 
     stubs: Mapping[ObjectRef, ApiObject | None]
@@ -89,7 +90,9 @@ T = TypeVar("T", bound=ApiObject)
 
 class Gap(NamedTuple):
     """
-    An object or kind that is missing from a result. *is_detail*: trouble that is known without it stays known.
+    An object or kind that is missing from the result of a lookup. *why*: a sentence for the verdict.
+
+    *is_detail*: it only adds detail, so trouble that a probe finds without it counts.
     """
 
     is_detail: bool
@@ -101,8 +104,9 @@ class CheckedSnapshot(Snapshot, frozen=True):
     A snapshot that one probe reads.
 
     *deciding* and *detail*: the resources of the kinds that decide, and of those that add detail.
-    *unknown_kinds*: why a deciding kind cannot be read, by resource. *gaps*: those noted.
-    *undecodable_objects*: those of the snapshot, by index key; all probes of a pass share them.
+    *unknown_kinds*: why a deciding kind cannot be read, by resource. *gaps*: those that lookups noted
+    since the last `take_gaps`. *undecodable_objects*: those of the snapshot, by index key; all probes of
+    a pass share them.
     """
 
     deciding: frozenset[str] = frozenset()

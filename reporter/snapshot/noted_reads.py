@@ -27,12 +27,12 @@ WHOLE_MAPPINGS = frozenset({"presences", "deleted_uids"})
 """The mappings of a snapshot without shards whose keys are noted one by one as well."""
 
 UNREAD = frozenset({"subjects_token"})
-"""The field that no probe reads: it tells who finds the subjects to look again."""
+"""The field that no probe reads: `refresh_subjects` alone does, to see if there may be other subjects."""
 
 KEYS: Final = 1 << 40
 """
-The numbers of a map: the first one stands for all of it, the others for its keys. Keys that share one
-are only evaluated more often.
+The count of numbers that each map has: the first one stands for all of it, the others for its keys. Two
+keys may share a number; then a change of either makes the readers of both be evaluated again.
 """
 
 
@@ -41,7 +41,7 @@ def _number_of(key: Hashable) -> int:
 
 
 class ReadNotes:
-    """The numbers of what was read."""
+    """The numbers that stand for what was read of a snapshot: whole maps, and keys of maps (see KEYS)."""
 
     __slots__ = ("_numbers", "add")
 
@@ -139,9 +139,9 @@ def with_noted_reads(snapshot: Snapshot, notes: ReadNotes) -> Snapshot:
 
 def changed_numbers(before: Snapshot, after: Snapshot) -> frozenset[int] | None:
     """
-    Return the numbers of what is not the same; None if more than entries of maps has changed.
+    Return the numbers of the maps and keys whose content differs; None if anything else differs.
 
-    Pages are left out.
+    The histories of scraped pages are not compared.
     """
     if _without_maps(before) != _without_maps(after):
         return None

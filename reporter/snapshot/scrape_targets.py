@@ -45,6 +45,8 @@ def find_scrape_targets(
 ) -> Iterator[tuple[MetricsPage, str] | None]:
     """
     Iterate over the pages and the uids of their pods. Scrapes of the same pages cost one scan.
+
+    The iterator yields None after each SCAN_BATCH of pods that it scans, where other work may run.
     """
     for selector, port in dict.fromkeys((each.pods, each.port) for each in scrapes):
         for pod in _selected_pods(snapshot, selector):

@@ -56,8 +56,8 @@ class TableSnapshot(Struct, frozen=True):
 
     All objects are of the kind's type.
 
-    *subjects_token* is the same object as long as the kind stands for the same subjects.
-    *was_current*: the definitions of current that an object has met at any time.
+    *subjects_token* is the same object as long as the kind's objects make the same subjects.
+    *was_current*: by object, the ids of the `current` expressions of reasons that it has met at any time.
     """
 
     objects: FrozenMap[NamespacedName, ApiObject]
@@ -159,6 +159,8 @@ class Snapshot(Struct, frozen=True):
         """
         Return the objects under an index key, in the order of their names.
 
+        Raises KeyError for a kind that is not watched.
+
         *type_*: the kind's type, which type checkers cannot derive from the kind.
         """
         shards = self.tables[kind.table].index.shards
@@ -194,7 +196,9 @@ class Snapshot(Struct, frozen=True):
 
     def provisioning_error(self, workspace: ApiObject) -> Condition | None:
         """
-        Return the last error of a Workspace's nodes that it does not state itself, None if resolved.
+        Return the last error of a Workspace's nodes that it does not state itself.
+
+        None if there was none, or if it is resolved.
         """
         return self.provisioning_errors.get(
             (workspace.metadata.namespace, workspace.metadata.name)

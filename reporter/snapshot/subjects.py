@@ -36,7 +36,9 @@ def placeholder(layer: Layer) -> Subject:
 
 def find_unknown_subjects(snapshot: Snapshot, *, now: datetime) -> Mapping[Subject, str]:
     """
-    Return why the subjects of a rule are not all known, by its placeholder; only those that are not.
+    Return why the subjects of a rule are not all known, by the placeholder of the rule.
+
+    Rules whose subjects are all known are left out.
     """
     rules = snapshot.subject_definitions
     whys = {
@@ -70,8 +72,9 @@ def _why_unnamed(snapshot: Snapshot, rule: SubjectDefinition) -> str:
 
 def unlisted_in_namespaces(unknown: Mapping[Subject, str]) -> Subject | None:
     """
-    Return the subject of which a namespace may have more than are known, models first; None if none.
+    Return the placeholder of the subjects of which a namespace may have more than are known.
 
+    Models come before other subjects; None if all are known. *unknown*: as of `find_unknown_subjects`.
     A harness without a kind is no part of a namespace, but the namespace itself.
     """
     parts = (each for each in unknown if each.kind or each.layer is Layer.MODELDEPLOYMENT)
@@ -87,7 +90,7 @@ class Subjects(Struct, frozen=True, dict=True):
     """
     The subjects of one moment.
 
-    *unknown*: why the subjects of a rule are not all known, by their placeholder; *all* has it then.
+    *unknown*: why the subjects of a rule are not all known, by their placeholder, which is in *all* then.
 
     *table_tokens* and *undecodable* show whether another snapshot has the same subjects. The tokens
     stand for the tables, which would keep old versions of objects in memory.
@@ -176,7 +179,7 @@ def namespaces_in_scope(
     snapshot: Snapshot, rule: SubjectDefinition, found: Iterable[Subject]
 ) -> "frozenset[str] | _Everywhere":
     """
-    Return the namespaces whose objects make subjects of a rule. *found*: those of upper layers.
+    Return the namespaces whose objects make subjects of a rule. *found*: the subjects of upper layers.
     """
     if rule.is_of_namespaces:
         return _Everywhere(frozenset())
@@ -254,7 +257,7 @@ def _named_by_labels(
 
 
 def is_workload_namespace(snapshot: Snapshot, namespace: ApiObject) -> bool:
-    """Return whether the namespace itself is a subject, and is not being deleted."""
+    """Return whether an object is a Namespace that is itself a subject by the rules of the snapshot."""
     rules = snapshot.subject_definitions
     return isinstance(namespace, Namespace) and rules.is_workload_namespace(namespace)
 

@@ -1,4 +1,4 @@
-"""Render one subject at length: what blocks it, where, what to do, and how that follows."""
+"""Render one subject at length: what blocks it, where, what to do, and which reasons lead there."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -20,7 +20,7 @@ LABEL_WIDTH = 15
 
 def render_set(namespace: str, each: InferenceSetStatus, *, colour: bool) -> Iterator[str]:
     """
-    Yield the lines of one InferenceSet: state, replicas, availability, what blocks it and what follows.
+    Yield the lines of one InferenceSet: state, replicas, availability, what blocks it, what is suppressed.
 
     Lines without content are left out. *colour*: the state is written in its ANSI colour.
     """
@@ -82,10 +82,11 @@ def render_availability(
     blocking: Blocking | None,
 ) -> Iterator[str]:
     """
-    Yield whether a request can reach a subject and be answered, and why not.
+    Yield the lines about whether a request can reach a subject and be answered, and why not.
 
-    The cause is left out if it is *blocking*, which is shown beside it. *answered_seconds*: since a check
-    got an answer.
+    *available*: None if it is not known. *cause*: why not, or why it is not known; it is left out if it is
+    that of *blocking*, which is shown beside it. *answered_seconds*: the age of the last answer to a check;
+    None without one that counts.
     """
     word = {True: "yes", False: "no", None: "unknown"}[available]
     is_shown = cause is None or (
@@ -110,7 +111,11 @@ def _name(cause: NotAvailable) -> str:
 
 
 def describe_availability(summary: Summary) -> Iterator[str]:
-    """Yield phrases for people: how many are not available, and the cause of the first."""
+    """
+    Yield phrases for people: whether a subject is available, or how many of its InferenceSets are.
+
+    The cause of one that is not follows, unless something blocks the subject, which is shown beside it.
+    """
     counts, cause = summary.counts, summary.not_available
     if counts is not None:
         yield f"{counts.available} of {counts.total} available"

@@ -41,9 +41,9 @@ WRITE_ONE = f"write one with {PROGRAM_NAME} dump > stack.yaml"
 
 def read_dump(path: str, *, now: datetime) -> Dump:
     """
-    Read a dump. Times in it that are after *now* do not count.
+    Read a dump: a file, a folder, or - for standard input. Times after *now* do not count as its newest.
 
-    Raises ConfigurationError if it cannot be read, is empty or was cut off.
+    Raises ConfigurationError if it cannot be read, is empty or was cut off, or if a folder has two dumps.
     """
     dump = collect(read_documents(path), now=now)
     _refuse_cut_off(path, dump)
@@ -60,10 +60,10 @@ def observe_dump(
     at: datetime | None = None,
 ) -> Observations:
     """
-    Return the observations of a dump, as it was *at* that time; None is when it was taken.
+    Return the observations of a dump, to be evaluated as of the moment *at*.
 
-    That is the newest time in a dump that does not say it. *path*: for messages. Raises ConfigurationError
-    if it holds no object that matters.
+    None stands for when it was taken; for a dump that does not say it, for the newest time in it, else
+    *now*. *path*: for messages. Raises ConfigurationError if it holds no object that matters.
     """
     store = make_store(settings, catalogue)
     end = dump.end
@@ -135,7 +135,7 @@ def discovery_of(
     """
     Return what discovery would have answered: by the CRDs of the dump, or without them by its objects.
 
-    What neither shows is in a group that failed: it is unknown.
+    The group of a CRD of *crds* that neither shows counts as failed: its kinds are unknown, not missing.
     """
     served = {**dump.served_versions()}
     for kind in kinds:

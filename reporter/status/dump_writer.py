@@ -39,7 +39,8 @@ def kinds_to_dump(catalogue: Catalogue) -> tuple[ResourceKind, ...]:
     """
     Return the kinds that any reason may read, those of sources that are off as well.
 
-    One that is read for one reason without limits is not read with limits for another one.
+    A kind may be there several times with other limits: a namespace, labels or fields. If a reason reads
+    it without limits, it is there once, without any.
     """
     by_limits: defaultdict[str, dict[tuple[str, str, str], ResourceKind]] = defaultdict(dict)
     for kind in kinds_to_watch(catalogue, frozenset(DetailSource)):
@@ -53,7 +54,9 @@ def kinds_to_dump(catalogue: Catalogue) -> tuple[ResourceKind, ...]:
 
 class DumpWriter:
     """
-    Writes the objects of a cluster; *write* takes a line. *namespace*: the one to read where not all may be.
+    Writes the objects of a cluster. *write* is called with each line.
+
+    *namespace*: the one to read where the objects of all namespaces may not be listed; empty for none.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ NEEDS_CRD = "Its probe needs the missing CRD."
 
 
 class EntryText:
-    """The texts about reasons of one catalogue."""
+    """The texts about reasons of one catalogue. *grace*: the startup grace, for their holds."""
 
     def __init__(self, catalogue: Catalogue, *, grace: timedelta) -> None:
         self._catalogue, self._grace = catalogue, grace
@@ -90,7 +90,9 @@ class EntryText:
             yield f"{catalogue.missing_crd_reason}, of {', '.join(crds)}"
 
     def render_chain(self, reasons: Sequence[str]) -> Iterator[str]:
-        """Yield the way from a symptom to its root, with why each step follows."""
+        """
+        Yield the way from a symptom, the first of *reasons*, to its root, the last; with why each follows.
+        """
         yield one_line(reasons[0]) + (" (the symptom)" if len(reasons) > 1 else "")
         for depth, (target, source) in enumerate(pairwise(reasons), start=1):
             is_root = depth == len(reasons) - 1

@@ -23,9 +23,9 @@ async def read_health_events(
     api: RestClient, namespace: str, note: Callable[[str], None]
 ) -> list[HealthEvent]:
     """
-    Return those of all namespaces, or where these may not be listed those of *namespace*.
+    Return the HealthEvents of all namespaces, or where these may not be listed those of *namespace*.
 
-    Raises StatusQueryFailed.
+    *note* is told of what is left out. Raises StatusQueryFailed if there is no CRD, or no answer.
     """
     try:
         try:

@@ -1,4 +1,4 @@
-"""The rows of the history: one for each reason of a subject, or with *wide* for each episode."""
+"""The rows of the history: one for each reason of a subject, or with ``-o wide`` for each episode."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -23,7 +23,10 @@ WIDE_COLUMNS = (
 
 def history_rows(reasons: Iterable[PastReason], *, now: datetime) -> Iterator[Sequence[str]]:
     """
-    Yield a row for each reason: how many episodes, how long all of them, and when the last began.
+    Yield a row for each reason of a subject, with the cells of COLUMNS.
+
+    The phase is that of the last episode, whose beginning is shown as an age at *now*. The time is the sum
+    over all episodes.
     """
     for each in reasons:
         last = each.last

@@ -20,7 +20,8 @@ class FleetAnswer(Struct, frozen=True):
     """
     The answer of a hub about its clusters, or about one.
 
-    *document*: None if the cluster is not answered for; *missing* says so then. *tag*: of its content.
+    *document*: None if the cluster is not answered for; *missing* says so then. *raw*: the document as JSON
+    values. *tag*: changes with the content; empty if the hub gives none.
     """
 
     document: FleetDocument | None
@@ -60,7 +61,10 @@ class HubSource:
 
     async def ask(self, cluster: str = "", *, after: FleetAnswer | None = None) -> FleetAnswer:
         """
-        Return the status; a question with *after* waits there for a change. Raises StatusQueryFailed.
+        Return the status of a cluster, or of all for the empty name. Raises StatusQueryFailed.
+
+        With *after* the hub answers once something has changed since, or after MAX_WAIT_SECONDS; if nothing
+        has, *after* is returned.
         """
         tag = after.tag if after is not None else ""
         fetched = await self._fetcher.fetch(

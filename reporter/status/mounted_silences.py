@@ -1,4 +1,4 @@
-"""The file of silences that a reporter mounts: the ConfigMap that it is in."""
+"""Read the file of silences of a reporter from the ConfigMap that its pod mounts."""
 
 from pathlib import Path
 
@@ -20,7 +20,11 @@ async def read_mounted(api: RestClient, pod: ReporterPod) -> ConfigMapText | Non
 
 
 def parse_mounted(found: ConfigMapText) -> SilenceFile:
-    """Return the silences as the reporter reads them; a text that is not there has none."""
+    """
+    Return the silences as the reporter reads them; for an empty text, a file that does not exist.
+
+    A malformed text silences nothing, and has a *problem*.
+    """
     if not found.text:
         return SilenceFile(str(found), exists=False)
     return parse_silence_file(found.text, Path(found.key))

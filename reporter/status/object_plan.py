@@ -1,6 +1,4 @@
-"""
-The statuses of the objects of one kind that are to be written now, as one plan of the writer of a leader.
-"""
+"""The plan by which the leader writes the statuses of the objects of one kind."""
 
 import logging
 from collections.abc import Callable, Container
@@ -103,7 +101,10 @@ class WrittenStatuses:
         now: datetime,
     ) -> PendingObject:
         """
-        Return when to write the object. *interval*: between two renewals of its time of evaluation.
+        Return the object with when to write it: as a change if its status is outdated, else as a renewal.
+
+        *interval*: between two renewals of its time of evaluation. *evaluated_at*: the moment of the last
+        evaluation; None before the first one.
         """
         is_done = self._by_name.get(name) == _Written(found.status, desired)
         if is_outdated(found, desired) and not is_done:
@@ -114,11 +115,7 @@ class WrittenStatuses:
 
 class PendingPatches(Protocol[T_contra]):
     """
-    The desired status of each object.
-
-    *find_pending* returns the objects to write, now or later, and when time alone changes that.
-    *make_write* returns what to write now; None if that is not known well enough. *written* gets what
-    the API server made of a write, and returns whether it is what was written.
+    The source of the statuses that the objects of one kind are to have, for a StatusObjectPlan.
     """
 
     async def find_pending(self, *, now: datetime) -> tuple[list[PendingObject], datetime | None]:
@@ -144,7 +141,9 @@ class PendingPatches(Protocol[T_contra]):
         ...
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
-        """Call *on_change* whenever the subjects of the objects change, so that a look may find news."""
+        """
+        Call *on_change* whenever *find_pending* may have another answer, unless an object itself changed.
+        """
         ...
 
 
@@ -165,7 +164,7 @@ class _Changed(NamedTuple, Generic[T]):
 
 class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T]):
     """
-    The status of each object that a look finds outdated.
+    The plan that writes the status of each object of a kind that is outdated, or due to be renewed.
 
     *count_write* is called with the result of every request to write a status.
     """

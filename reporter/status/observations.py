@@ -31,7 +31,9 @@ class Observations(Struct, frozen=True):
 
 
 def make_store(settings: Settings, catalogue: Catalogue) -> Store:
-    """Make an empty store for what the evaluated reasons read."""
+    """
+    Return a store for what the evaluated reasons read, empty but for the silences of a file in the settings.
+    """
     store = Store(
         kinds_to_watch(catalogue, settings.sources),
         crds_to_track(catalogue, settings.sources),

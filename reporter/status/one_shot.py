@@ -55,7 +55,7 @@ class OneShotStatus:
         self._evaluation, self._rollup = Evaluation(), RollUp()
 
     def evaluate(self, observations: Observations) -> Evaluation:
-        """Evaluate the observations after the earlier ones, without an answer of them."""
+        """Evaluate the observations after those of the last *answer*, without keeping the result."""
         return self._evaluator.evaluate(
             self._evaluation, observations.snapshot, ALL_LAYERS, now=observations.at
         )
@@ -97,8 +97,8 @@ def answer_from(
     """
     Return the answer about a target as the roll-up has it, without a tag and notes.
 
-    Without a document for a namespace or an InferenceSet that is not there; *missing* and *alike* say
-    so.
+    It has no document for a namespace or an InferenceSet that is not there; *missing* says so, and *alike*
+    is a similar name.
     """
     if target.is_cluster:
         return _answer(view.document(cluster=view.cluster()), not_judged)

@@ -66,7 +66,11 @@ async def confirm_discovery(
 async def discover_twice(
     api: RestClient, crds: Collection[str]
 ) -> tuple[DiscoveryResult, DiscoveryResult]:
-    """Return the first result and the last, which is another one if some of the resources are missing."""
+    """
+    Return the first result of discovery and the last: a second one, if the first lacks some of *crds*.
+
+    Otherwise both are the same object. Raises KubeError.
+    """
     groups = frozenset(crd.partition(".")[2] for crd in crds)
     first = (await discover(api, groups, previous=None)).discovery
     if not set(crds) - first.served_versions.keys():
@@ -114,7 +118,12 @@ async def read_cluster(  # noqa: PLR0913
 
 
 class _Reading:
-    """*limited*: the tables of kinds that were read in *namespace* alone. *notes*: what of objects is not."""
+    """
+    One reading of all kinds into a store.
+
+    *limited*: the tables of kinds that were read in *namespace* alone. *notes*: which objects cannot be
+    decoded, and why.
+    """
 
     def __init__(
         self, api: RestClient, store: Store, on_progress: Progress, namespace: str
@@ -210,7 +219,8 @@ async def read_reported(api: RestClient, namespace: str, *, now: datetime) -> Se
     """
     Return what a reporter says in a namespace: by status objects, and by Events of the last minutes.
 
-    They may have the causes that lie elsewhere. Nothing of what cannot be read, or has expired by *now*.
+    They may name causes that lie outside of the namespace. What cannot be read is left out. Of a status
+    object that has expired by *now* it says that its availability is unknown.
     """
     return (
         *await _read_status_objects(api, namespace, now),
@@ -309,7 +319,9 @@ class ClusterSource:
         return self._status.answer(observations, target)
 
     async def evaluate(self, target: Target) -> tuple[Evaluation, Sequence[str]]:
-        """Read the cluster as *ask* does, and return its evaluation and the notes. Raises StatusQueryFailed."""
+        """
+        Read the cluster as *ask* does, and return its evaluation and the notes. Raises StatusQueryFailed.
+        """
         observations = await self._observe(target)
         return self._status.evaluate(observations), observations.notes
 

@@ -22,11 +22,7 @@ def packages_of(objects: Iterable[ProductionStackStatus]) -> Mapping[str, Packag
 
 
 class PackageIndex:
-    """
-    Calling it returns namespace → package.
-
-    It is the same object until one changes, so callers may compare by identity.
-    """
+    """A cache of *packages_of* over the objects of a store, which is called for the packages."""
 
     def __init__(self, objects: WrittenObjectStore[ProductionStackStatus]) -> None:
         self._objects = objects
@@ -34,7 +30,11 @@ class PackageIndex:
         self._packages: Mapping[str, Package] = {}
 
     def __call__(self) -> Mapping[str, Package]:
-        """Return the package of each namespace with one."""
+        """
+        Return the package of each namespace with one.
+
+        It is the same mapping as before until a package changes, so callers may compare by identity.
+        """
         if self._revision != self._objects.revision:
             self._revision = self._objects.revision
             found = packages_of(self._objects.objects.values())

@@ -105,7 +105,7 @@ _DECODER = msgspec.json.Decoder(_PodList)
 
 
 class MountedConfigMap(msgspec.Struct, frozen=True):
-    """A ConfigMap that is mounted into a folder. *keys*: by file name, where files have other names."""
+    """A ConfigMap that is mounted into a folder. *keys*: by file name, where that is not the key itself."""
 
     folder: str
     name: str
@@ -170,9 +170,10 @@ async def find_reporter_pods(
     api: RestClient, namespace: str = "", selector: str = SELECTOR
 ) -> tuple[ReporterPod, ...]:
     """
-    Return the pods with the chart's label, ready ones first. Raises KubeError.
+    Return the pods with the labels of *selector*, ready ones first.
 
-    *namespace*: the only one that is looked at; empty: all.
+    *namespace*: the only one that is looked at; empty: all. Raises KubeError, and StatusQueryFailed for a
+    list that cannot be decoded.
     """
     within = f"/namespaces/{namespace}" if namespace else ""
     response = await api.call(
@@ -231,8 +232,9 @@ class PodFetcher:
         """
         Send one GET to the pod's status address through the API server's pods/proxy.
 
-        A pod that failed before is replaced by the next ready one. Raises StatusQueryFailed if RBAC refuses the
-        proxy, the pod does not answer, or it asks for a token, which the proxy does not pass on.
+        A pod that failed before is replaced by the next ready one. Raises StatusQueryFailed if RBAC refuses
+        the proxy, the pod has no address that the proxy reaches or does not answer, or it asks for a token,
+        which the proxy does not pass on.
         """
         pod = self._pod = await self._find_again() if self._is_lost else self._pod
         port = self._port_of(pod)

@@ -118,7 +118,7 @@ def time_limit(answer_timeout: timedelta, *, waits: bool) -> timedelta:
 
 def path_of(target: Target) -> str:
     """
-    Return the path for a target, whose names are valid ones. The control plane has none of its own.
+    Return the path for a target, whose names are valid ones; PATH for everything and the control plane.
     """
     parts = [part for part in (target.namespace, target.name) if part]
     return "/".join((PATH, "namespaces", *parts)) if parts else PATH
@@ -126,14 +126,21 @@ def path_of(target: Target) -> str:
 
 def query_of(target: Target, *, waits: bool) -> Sequence[tuple[str, str]]:
     """
-    Return the query. Of the control plane alone, almost all namespaces are left out by their state.
+    Return the query of a request. *waits*: the reporter is to wait for a change.
+
+    For the control plane alone it asks for namespaces in a state that almost none is in, and so for a
+    short answer.
     """
     few = (("state", State.TERMINATING.value),) if target.is_cluster else ()
     return (*few, ("wait", str(MAX_WAIT_SECONDS))) if waits else few
 
 
 def read_answer(fetched: Fetched, target: Target) -> StatusAnswer:
-    """Read what came back. Raises StatusQueryFailed for what no reporter of this version answers."""
+    """
+    Return the answer in a response; without a document if the target is not there.
+
+    Raises StatusQueryFailed for any other error, for the answer of a hub, and for that of another version.
+    """
     if fetched.status == HTTPStatus.NOT_FOUND and not is_html(fetched.headers):
         return _read_missing(fetched)
     raw = read_raw(fetched)
@@ -143,7 +150,11 @@ def read_answer(fetched: Fetched, target: Target) -> StatusAnswer:
 
 
 def read_raw(fetched: Fetched) -> dict[str, Any]:
-    """Return the JSON of an answer. Raises StatusQueryFailed for anything else."""
+    """
+    Return the JSON object of a response that has the status 200 and this schema.
+
+    Raises StatusQueryFailed for any other one, which may pass if it is a 429, with its Retry-After, or 5xx.
+    """
     if is_html(fetched.headers):
         raise StatusQueryFailed(
             f"the answer is an HTML page and not that of a reporter: {clean(fetched.body)};"

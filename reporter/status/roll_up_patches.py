@@ -47,9 +47,10 @@ class RollUpSource(Protocol):
 
 class RollUpPatches:
     """
-    The desired status of each object, from the roll-up of this moment.
+    The statuses that ProductionStackStatuses are to have, made from the roll-up of this moment.
 
-    *resync*: the longest time between two evaluations.
+    *release_namespace*: the only one whose objects may ask about the cluster. *resync*: the longest time
+    between two evaluations.
     """
 
     def __init__(
@@ -158,7 +159,11 @@ class RollUpPatches:
 
 
 def _revision_of(found: ProductionStackStatus, rollup: RollUp) -> Revision:
-    """Return what changes with what the object is about, with what cannot be listed, and why."""
+    """
+    Return a value that changes with the desired status, if time and the object itself do not.
+
+    It has the revision of what the object is about, what cannot be listed and why, and missing permissions.
+    """
     record = rollup.namespaces.get(found.metadata.namespace)
     number = rollup.revision
     if record is not None and found.spec.scope is StatusScope.NAMESPACE:

@@ -49,7 +49,7 @@ def _is_about(silence: Silence, target: Target) -> bool:
 
 
 def rows(silences: Iterable[ListedSilence]) -> Iterator[tuple[str, ...]]:
-    """Yield the cells of each silence."""
+    """Yield a row for each silence, with the cells of HEAD; what is not given is empty."""
     for each in silences:
         silence = each.silence
         yield (

@@ -10,7 +10,7 @@ from reporter.model.status_document import NamespaceStatus, StatusDocument
 
 class StatusQueryFailed(Exception):
     """
-    Raised without an answer; the text says why and what to do.
+    The error of a question without an answer; the text says why and what to do.
 
     *may_pass*: asking again later may help, as with a server that restarts.
     *retry_after*: how long to wait before, if the server named a time.
@@ -53,7 +53,8 @@ class StatusAnswer(Struct, frozen=True):
     *document*: None if the target is certainly not there; *missing* says so then, and *alike* is what
     there is of a similar name.
     *raw*: the document as JSON values, with keys that this release does not know.
-    *tag*: changes with the content. *notes*: what was not read and why.
+    *tag*: changes with the content; empty if the source cannot wait for that. *notes*: what was not read
+    and why.
     """
 
     document: StatusDocument | None
@@ -75,7 +76,7 @@ class StatusAnswer(Struct, frozen=True):
 
 
 class StatusSource(Protocol):
-    """*description*: for the user. *may_lag*: its first answer may be older than the question."""
+    """A source of the status: a reporter, or a cluster or a dump that this program evaluates."""
 
     @property
     def description(self) -> str:

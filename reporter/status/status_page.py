@@ -17,10 +17,11 @@ from reporter.store.store import Store
 
 class ProcessInfo(Struct, frozen=True):
     """
-    The facts about the process.
+    The facts about this process that the page /status shows, as functions where they change.
 
+    *identity*: of this replica, as in the Lease.
     *find_idle*: returns the reasons that check nothing with its flags, with what to set.
-    *find_unread*: returns the kinds that cannot be read now, with what that costs.
+    *find_unread*: returns the kinds that cannot be read now, with why and the reasons that miss them.
     *find_permissions*: returns the permissions that are missing, or that could not be reviewed.
     *why_overlay_refused*: returns why the catalogue's overlay is not in effect; empty if it is.
     """

@@ -19,11 +19,13 @@ The label of workload namespaces of the pack kaito, for people: who asks a repor
 
 class Summary(Struct, frozen=True):
     """
-    The state of what was asked about, and what blocks it.
+    The state of the subject that was asked about, and what blocks it.
 
-    *worst*: the worst state asked about; an unavailable Current one counts as Failed, InProgress
-    while held, Unknown if undecided. *not_available*: why; of a namespace with the first
-    InferenceSet that is not, and *counts* of all.
+    *worst*: the worst state of it and of what is in it, where InferenceSets count as *answering_state*
+    says; what is being deleted counts only if all is. *available*: None if it is not known, and for the
+    cluster. *not_available*: why it is not; for a namespace the cause of its first InferenceSet that is
+    not. *counts*: of a namespace, how many of its InferenceSets are available. *answered_seconds*: of an
+    InferenceSet, the age of the last answer to a check; None without one that counts.
     """
 
     state: State
@@ -79,8 +81,8 @@ def answering_state(each: status_document.InferenceSetStatus) -> State:
     """
     Return the state of an InferenceSet as *worst* of Summary counts it: a Current one must be available.
 
-    One that is not counts as Failed, as InProgress while its cause may still be a normal change,
-    or as Unknown.
+    One that is not counts as Failed, as InProgress while its cause may still be a normal change, or as
+    Unknown if its availability is. An intended cause, such as a scale to zero, does not count.
     """
     cause = each.not_available
     if each.state is not State.CURRENT or cause is None or cause.is_intended:
@@ -93,7 +95,11 @@ def answering_state(each: status_document.InferenceSetStatus) -> State:
 def find_first_cause(
     sets: Sequence[status_document.InferenceSetStatus],
 ) -> status_document.NotAvailable | None:
-    """Return why the first InferenceSet is not available: one that is not before one that may not be."""
+    """
+    Return the cause of the first InferenceSet that is not available; else of the first that may not be.
+
+    One that is scaled to zero is passed over, unless it is the only one. None without any cause.
+    """
     found = [each for each in sets if each.not_available is not None and not each.paused]
     found.sort(key=lambda each: each.available is None)
     if found:

@@ -157,7 +157,11 @@ class StatusColumn(Struct, frozen=True):
 
 
 def describe_blocking(blocking: Blocking) -> str:
-    """Return the reason, or the code where no reason is the cause; a pointer is marked."""
+    """
+    Return the reason that blocks a subject, or the code if none does.
+
+    An arrow in front says that the cause is upstream: the subject's own findings only follow from it.
+    """
     return (POINTER if blocking.pointer else "") + (blocking.reason or blocking.code)
 
 

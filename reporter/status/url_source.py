@@ -35,7 +35,7 @@ async def no_authorization() -> str:
 
 class UrlFetcher:
     """
-    Follows no redirect, and sends a token only to a reporter that asks for one.
+    Asks a reporter or a hub at a URL; follows no redirect, and sends a token only if it is asked for one.
 
     *load_authorization*: loads the token of the user. It is sent over https, or to an address of this
     machine, where kubectl port-forward listens: nobody can read it on its way there.

@@ -51,7 +51,11 @@ class Outcome(StrEnum):
 
 
 class StatusWait(Struct, frozen=True):
-    """A wait. *fail_fast*: end once the subject has failed or is being deleted."""
+    """
+    A wait for a condition of a subject, for *timeout* at most; 0 asks once.
+
+    *fail_fast*: end once the subject has failed or is being deleted.
+    """
 
     target: Target
     condition: WaitCondition
@@ -60,7 +64,11 @@ class StatusWait(Struct, frozen=True):
 
 
 class Waited(Struct, frozen=True):
-    """The end of a wait, with what was seen last. *error*: why the last question had no answer."""
+    """
+    The end of a wait, with what was seen last; None without any answer.
+
+    *error*: why the last question had no answer, or why the answers of a reporter do not count.
+    """
 
     outcome: Outcome
     last: Summary | None = None

@@ -75,7 +75,11 @@ class DeletedParts:
     def on_delete(
         self, old: objects.ApiObject, is_set_absent: Callable[[objects.NamespacedName], bool]
     ) -> None:
-        """Remember a part of an InferenceSet that exists, or forget all parts of one."""
+        """
+        Remember a deleted part of an InferenceSet that exists; forget all parts of a deleted InferenceSet.
+
+        *is_set_absent*: returns whether it is certain that there is no such InferenceSet.
+        """
         kind = _part_kind(old)
         if kind is not None:
             for name in _models_of(kind, old):
@@ -152,10 +156,12 @@ MIN_LOST_MACHINES = 2
 
 class ProvisioningErrors:
     """
-    *kept*: a condition for each Workspace with an error that it does not state itself, by its name.
+    The last provisioning errors of Workspaces that do not state them themselves.
 
-    Nobody states why a machine that the cloud accepted is given up; that it happens again is told by
-    the NodeClaims, or by what KAITO copies of them.
+    *kept*: the condition with the error, by namespace and name of the Workspace.
+
+    Nobody states why a machine that the cloud accepted is given up. So that MIN_LOST_MACHINES go before
+    they register, as the NodeClaims or KAITO's copies of their conditions show, is an error as well.
     """
 
     def __init__(self) -> None:
@@ -314,9 +320,9 @@ class PodFailures:
 
 class PodRestarts:
     """
-    *kept*: the restarts by namespace and name of the pod.
+    The restarts of the containers of model pods.
 
-    A pod is forgotten when it is deleted, so there are no more of them than pods.
+    *kept*: by namespace and name of the pod, which is forgotten when it is deleted.
     """
 
     def __init__(self) -> None:
@@ -368,9 +374,9 @@ class ObjectHistory:
         self, seen: SeenBefore, missing: frozenset[ObjectRef], is_absent: IsAbsentFunc
     ) -> None:
         """
-        Remember what a predecessor has seen. *missing*: the objects that existed and do not.
+        Remember what a predecessor has seen. *missing*: the objects that existed and do not exist now.
 
-        The errors of Workspaces that exist are those that `on_upsert` keeps when it sees them next.
+        An error that is remembered here may be over: the next `on_upsert` of its Workspace then drops it.
         """
         living = {
             subject: refs

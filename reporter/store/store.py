@@ -45,13 +45,18 @@ def affected_subjects(
     old: ApiObject | None,
     new: ApiObject | None,
 ) -> Iterator[Iterable[Subject]]:
-    """Yield the subjects whose probes may read the object, as it was or as it is."""
+    """
+    Yield the subjects whose probes may read the object, as it was or as it is, in groups.
+
+    *old*: None for a new object. *new*: None for a deleted one.
+    """
     has_same_identity = has_same_subjects = False
     if old is not None and new is not None:
         a, b = old.metadata, new.metadata
         has_same_identity = a.labels == b.labels and a.deletion_timestamp == b.deletion_timestamp
         has_same_subjects = has_same_identity and _has_same_references(old, new)
-    # Most changes are of a status alone: the old version affects what the new one does.
+    # Most changes are of a status alone, which ResourceKind.affects and referrers may not read: the old
+    # version affects what the new one does.
     for each in (new,) if has_same_subjects else (old, new):
         if each is not None:
             yield kind.affects(each)
@@ -82,8 +87,8 @@ class Store:
     The tables of all kinds, the presence of CRDs and the samples of pods.
 
     *crds*: the resources (``resource.group``) whose presence discovery reports.
-    *scrapes*: the store of scraped samples, as *samples*. *subjects*: what makes subjects. *only_in*: as of
-    Snapshot.
+    *scrapes*: the store of scraped samples, as *samples*. *subjects*: the rules by which objects make
+    subjects. *only_in*: as of Snapshot.
     """
 
     def __init__(
@@ -108,7 +113,7 @@ class Store:
         self._on_change: Callable[[], None] = lambda: None
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
-        """Call *on_change* after each change from now on; it must be quick."""
+        """Call *on_change*, and no earlier one, after each change from now on; it must be quick."""
         self._on_change = on_change
 
     def _mark_dirty(self, *subjects: Iterable[Subject]) -> None:
@@ -126,7 +131,9 @@ class Store:
         self, kinds: tuple[ResourceKind, ...], crds: Iterable[str], subjects: SubjectDefinitions
     ) -> Callable[[], None]:
         """
-        Return a function that stores objects of these kinds alone, and tracks these CRDs alone.
+        Return a function that limits the store to objects of these kinds and to the presence of these CRDs.
+
+        Nothing changes before its call. What is known of kinds and CRDs that stay is kept.
         """
         tables = prepare_tables(kinds, subjects, self._tables)
 
@@ -272,7 +279,11 @@ class Store:
     def record_discovery(
         self, result: DiscoveryResult | None, why: str = "", *, now: datetime
     ) -> None:
-        """Update the presence of CRDs; *result* is None if discovery failed, with *why*."""
+        """
+        Update the presence of CRDs; *result* is None if discovery failed, with *why*.
+
+        The objects of a declared kind that is certainly no longer served are forgotten.
+        """
         changed = self._presences.record(result, why, now=now)
         if result is not None:
             changed |= self._watch_states.record_discovery(result)
@@ -339,7 +350,7 @@ class Store:
         return self._presences.served_version(kind)
 
     def kinds_waited_for(self) -> Mapping[str, str]:
-        """Return the kinds that were not listed, though they may be, with why."""
+        """Return why each kind whose first list is awaited is not listed; see `WatchStates.waited_for`."""
         return self._watch_states.waited_for()
 
     @property

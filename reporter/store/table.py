@@ -40,7 +40,7 @@ class UndecodableObjects:
         return bool(self._stubs)
 
     def mark(self, ref: ObjectRef, stub: ApiObject | None) -> bool:
-        """Mark an object with its stub; return whether one of them is new."""
+        """Mark an object as undecodable; return whether it was not marked yet, or had another stub."""
         is_known = ref in self._stubs and self._stubs[ref] == stub
         self._stubs[ref] = stub
         return not is_known
@@ -81,8 +81,8 @@ class Table:
     The objects of one kind.
 
     *deleted_uids*: the UIDs of objects that were deleted, if the kind tracks deletions.
-    *subjects_token*: replaced each time that the kind may stand for other subjects.
-    *was_current*: the definitions of current that an object has met at any time before it is deleted.
+    *subjects_token*: an object that is replaced each time that the kind's objects may make other subjects.
+    *was_current*: by object, the ids of the `current` expressions of reasons that it has met at any time.
     *subject_identity*: returns what of an object decides about subjects; None if nothing does.
     """
 
@@ -148,9 +148,9 @@ class Table:
 
     def set_subject_identity(self, identity: Callable[[Any], object] | None) -> None:
         """
-        Set by which part of an object its subject is told. Subjects are then determined anew.
+        Set the function that returns what of an object decides about its subjects.
 
-        *identity*: None for a kind whose objects make no subjects by definition.
+        Subjects are then determined anew. *identity*: None for a kind whose objects make no subjects.
         """
         self._subject_identity, self.subjects_token = identity, object()
 
@@ -158,7 +158,9 @@ class Table:
         self, name: NamespacedName, reasons: frozenset[Reason]
     ) -> ApiObject | None:
         """
-        Remember that an object was current by these reasons. Returns the object if that was not known.
+        Remember that an object was current by these reasons, as a predecessor has seen.
+
+        If that was not known, a copy of the object replaces it and is returned; else None.
         """
         old, kept = self.objects.get(name), self.was_current.get(name) or NEVER_CURRENT
         if old is None or self.kind.remember_current is None:

@@ -61,7 +61,9 @@ class CRDPresences:
 
     def served_version(self, kind: ResourceKind) -> str | None:
         """
-        Return the version in which to watch a kind, None while unknown or if no known one is served.
+        Return the served version in which to read a kind; None while unknown, or if none can be read.
+
+        It is the preferred one for a kind that discovery does not track, as those of the core group.
         """
         presence = self.by_resource.get(kind.group_resource)
         if presence is None:
@@ -94,6 +96,7 @@ def update_presence(
         ):
             return before
         return replace(before, missing_since=None, why_unknown="", namespaced=namespaced)
+    # A gain counts at once; only a loss needs a second discovery.
     if versions and set(versions) >= set(before.versions or ()):
         return CRDPresence(
             versions,
@@ -158,9 +161,11 @@ class WatchStates:
 
     def of(self, kind: ResourceKind) -> WatchState:
         """
-        Return the state of a kind as far as it is confirmed.
+        Return the state of a kind that a pass may rely on.
 
-        One with another scope than it is declared with is not read, also if it was listed before.
+        A kind that answers with 404 is NotServed only if discovery does not contradict that (see
+        `confirm_unserved`). A kind that is declared with the wrong scope is NotSynced, with why, even if
+        it was listed before.
         """
         presence = self._presences.by_resource.get(kind.group_resource)
         namespaced = presence.namespaced if presence is not None else None
@@ -182,9 +187,10 @@ class WatchStates:
 
     def waited_for(self) -> Mapping[str, str]:
         """
-        Return the kinds that were not listed, though they may be, with why.
+        Return why each kind whose first list is awaited is not listed yet, by its *watch_name*.
 
-        A kind that fails is waited for as long as no other one was listed.
+        A kind whose list the API server refuses is not awaited. One that fails is awaited as long as no
+        other kind was listed.
         """
         states = {kind: self.of(kind) for kind in self._states}
         lists_any = any(isinstance(state, Watching | WatchLost) for state in states.values())
@@ -200,10 +206,12 @@ def confirm_unserved(
     kind: ResourceKind, state: WatchState, presence: CRDPresence | None, *, contradicted: bool
 ) -> WatchState:
     """
-    Return NotServed only for a kind that discovery lacks as well; otherwise it is unknown.
+    Return *state*, but NotSynced, with why, in place of a NotServed that is not believed.
 
-    A single 404 proves little: many a proxy sends the very text of an API server. A kind that is
-    served in versions that cannot be read has objects that nobody sees.
+    It is not believed of a built-in kind, before discovery has answered, and if discovery lists the kind
+    after the 404 or in versions that cannot be read. A single 404 proves little: many a proxy sends the
+    very text of an API server. A kind that is served in versions that cannot be read has objects that
+    nobody sees.
 
     *presence*: None if discovery does not track the kind. *contradicted*: a discovery that ran after
     the 404 lists the kind all the same.

@@ -22,10 +22,10 @@ T = TypeVar("T", bound=ApiObject)
 
 class WrittenObjectStore(Generic[T]):
     """
-    The objects of one kind that can be written. *type_*: theirs.
+    The objects of one kind that this program writes to. *type_*: their struct.
 
     *served_version*: returns the version in which a kind is served; None while that is unknown.
-    *revision*: changes with the objects.
+    *revision*: a number that grows with each change of the objects.
     """
 
     def __init__(

@@ -24,7 +24,11 @@ def build_observed_condition(
     since: datetime | None = LONG_AGO,
     observed: int = 1,
 ) -> objects.Condition:
-    """Build a condition; *observed* is its observedGeneration."""
+    """
+    Build a condition of the type *kind* with an observedGeneration, *observed*.
+
+    *reason*: None for that of the same name as the type. *since*: its lastTransitionTime.
+    """
     return objects.Condition(
         type=kind,
         status=status,
@@ -52,7 +56,10 @@ def whole_content(
     named: Mapping[str, Any], words: Mapping[str, Any], *, born: datetime, now: datetime
 ) -> dict[str, Any]:
     """
-    Return the content of an object that is given by fields of the API. *named*: its name and namespace.
+    Return the content of an object that a story gives by fields of the API.
+
+    *named*: its name and namespace. *words*: the fields; the texts ``now`` and ``5m ago`` in them become
+    times by *now*. *born*: when it was created.
     """
     metadata = {
         **named,
@@ -74,7 +81,7 @@ UNREAD_FIELDS: Mapping[type[objects.ApiObject], Mapping[str, Any]] = {
 
 
 def as_content(built: objects.ApiObject) -> dict[str, Any]:
-    """Return the content of an object that was built: without the fields that it does not have."""
+    """Return the content of an object that was built: without fields of None, and with UNREAD_FIELDS."""
     content: dict[str, Any] = _without_nulls(msgspec.to_builtins(built))
     return {**UNREAD_FIELDS.get(type(built), {}), **content}
 
@@ -110,9 +117,10 @@ def build_pod(
     Build a pod of a Deployment, Ready by default.
 
     Container: *waiting* (reason) with *message*, *running* (since), *exit_code* with *ended* (reason),
-    *last_exit* with *last* (reason) and *last_running* (since) of the run before, *restarts*, *container* (its name),
-    *container_ready*. *sidecars*: by name whether each is ready, or why it waits. Pod: *phase*, *reason*, *failure*
-    (message), *why* and *details* (reason and message of Ready), *started*, *since* (of Ready), *created_at*, *deleted*, *conditions*, *init* statuses.
+    *last_exit* with *last* (reason) and *last_running* (since) of the run before, *restarts*, *container*
+    (its name), *container_ready*. *sidecars*: by name whether each is ready, or why it waits. Pod: *phase*,
+    *reason*, *failure* (message), *why* and *details* (reason and message of Ready), *started*, *since* (of
+    Ready), *created_at*, *deleted*, *conditions*, *init* statuses.
     """
     template_hash = name.rpartition("-")[0].rpartition("-")[2]
     owner = objects.OwnerReference(
@@ -296,11 +304,11 @@ def build_workspace(
     **changes: Any,
 ) -> Workspace:
     """
-    Build a Workspace, serving by default.
+    Build a Workspace, serving by default. *of*: the name of its InferenceSet.
 
     *changed_conditions*: (status, reason[, message]) by type, None for an absent condition.
-    *since*, *observed*: transition time and generation of all of them. *bare*: start without any.
-    *conditions*: the conditions as they are, instead.
+    *since*, *observed*: transition time and generation of all of them. *bare*: there is none, if
+    *changed_conditions* is None. *conditions*: the conditions as they are, instead.
     """
     both = (
         {**SERVING_CONDITIONS, **(changed_conditions or {})}
@@ -328,7 +336,8 @@ def build_model_pod(index: int, workspace: str, *, namespace: str, **changes: An
     """
     Build a pod of a Workspace's StatefulSet, Ready by default.
 
-    *node*: the node it runs on. *host_network*: it shares that node's address. *revision*: the revision of its template. Others as of `build_pod`.
+    *of*: the name of its InferenceSet. *node*: the node it runs on. *host_network*: it shares that node's
+    address. *revision*: the revision of its template. Others as of `build_pod`.
     """
     given = {"container": workspace, **changes, "labels": {}}
     pod = build_pod(f"{workspace}-{index}", namespace, **given)
@@ -369,10 +378,11 @@ def story_workspace(
     **meta: Any,
 ) -> Workspace:
     """
-    Build a Workspace from conditions as ``Reason: message``, which is False.
+    Build a Workspace from the words of a story, in which ``Reason: message`` is a condition that is False.
 
     A condition that is not given is ``ready``, which may have a message too; one that is ``none`` is absent.
-    *before*: the conditions so far. lastTransitionTime changes only with the status.
+    *before*: the conditions so far. lastTransitionTime changes only with the status. Raises StoryError if
+    the words name no InferenceSet.
     """
     if "of" not in words:
         raise StoryError("a Workspace names its InferenceSet: `of: NAME`")
@@ -406,7 +416,11 @@ def _conditions(
 
 
 def story_model_pod(name: str, words: Mapping[str, Any], **changes: Any) -> core.Pod:
-    """Build the pod ``<workspace>-<index>`` of a StatefulSet. *model*: its InferenceSet."""
+    """
+    Build the pod ``<workspace>-<index>`` of a StatefulSet. Raises StoryError for another name.
+
+    *words*: those of a story; *model* in them is its InferenceSet, and the others are as of `build_pod`.
+    """
     of, _, index = name.rpartition("-")
     if not index.isdecimal():
         raise StoryError("a pod with `model` is named <workspace>-<index>")

@@ -41,7 +41,7 @@ class StoryCatalogues:
         return self._load(self._packs)
 
     def of(self, story: Mapping[str, Any]) -> Catalogue:
-        """Return the catalogue of a story. Raises CatalogueError."""
+        """Return the catalogue of a story, with the overlay that it gives. Raises CatalogueError."""
         overlay, packs = story.get("overlay"), self.packs_of(story)
         if overlay is None and packs == self._packs:
             return self.plain
@@ -108,7 +108,7 @@ NO_FILE = Path("/nonexistent")
 
 def story_settings(story: Mapping[str, Any]) -> Settings:
     """
-    Return the settings of a process with these flags. Raise StoryError for one that is refused.
+    Return the settings of a process with the flags of a story. Raise StoryError for one that is refused.
     """
     given = story.get("flags") or {}
     if not given:
@@ -121,7 +121,11 @@ def story_settings(story: Mapping[str, Any]) -> Settings:
 
 
 def flag_errors(story: Mapping[str, Any]) -> Iterator[StoryError]:
-    """Yield why the flags of a story are refused: the settings name one of them at a time."""
+    """
+    Yield an error for each flag of a story that is refused.
+
+    The settings name one of them at a time; that is left out, and the others are tried again.
+    """
     left = dict(story.get("flags") or {})
     while left:
         try:

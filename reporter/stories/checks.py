@@ -30,7 +30,7 @@ class _Names(NamedTuple):
 
 def check_story(story: StoryFile, catalogues: Sequence[StoryCatalogues]) -> Sequence[Problem]:
     """
-    Return why a story can run with none of these catalogues.
+    Return why a story can run with none of these catalogues; nothing if it can with one.
 
     They differ by the overlay, or the packs, that the story may be meant for. Of several, the one
     with the fewest problems counts.
@@ -57,7 +57,7 @@ def unknown_reasons(story: StoryFile, known: Collection[str]) -> Iterator[Proble
 
 
 def placed(story: StoryFile, problem: Problem) -> Problem:
-    """Return a problem of the catalogue; one of the story's overlay is placed at that."""
+    """Return a problem of a catalogue; one of an overlay in a story gets that line of the story's file."""
     if problem.place != STORY:
         return problem
     return Problem(story.root.where("overlay"), f"overlay: {problem.text}")

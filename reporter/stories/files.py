@@ -24,7 +24,7 @@ KINDS = frozenset(kind.kind for kind in (*DEFAULT_KINDS, *OPTIONAL_KINDS))
 
 
 class StoryFile(Struct, frozen=True):
-    """A story that was read. *content*: its keys and values."""
+    """A story that was read. *content*: its keys and values. *root*: the same with lines, for problems."""
 
     path: Path
     content: Mapping[str, Any]
@@ -46,6 +46,8 @@ class StoryFile(Struct, frozen=True):
 def find_files(paths: Iterable[Path], problems: list[Problem]) -> Sequence[Path]:
     """
     Return the files that *paths* name: a folder stands for the ``*.yaml`` in it, without its folders.
+
+    One without any is added to *problems*. Files that do not exist are returned, too.
     """
     found: dict[Path, None] = {}
     for path in paths:
@@ -65,7 +67,8 @@ def read_stories(
     """
     Return the stories by the names of their files, and add to *problems* why others cannot be read.
 
-    *kinds*: the names of those that the catalogue declares.
+    Of several files of one name the first counts, and each other one is a problem. *kinds*: the names of
+    the kinds that the catalogue declares.
     """
     stories: dict[str, StoryFile] = {}
     for file in files:
@@ -95,7 +98,7 @@ def read_readable(
     """
     Return as much of a story as can be read, after adding what is wrong with its form to *problems*.
 
-    Its content has the keys that are right; None without any.
+    Its content has the keys that are right. None if the file is no mapping, or cannot be read.
     """
     root = compose(file, problems)
     is_whole = root is not None and read(root, Story, problems) is not None
@@ -159,7 +162,7 @@ def _packs_of(file: Path, root: YamlNode) -> list[str]:
 
 
 def roots_of_packs(names: Sequence[str]) -> Iterator[YamlNode]:
-    """Yield the files of packs, as far as these can be read."""
+    """Yield the root node of each YAML file of these packs; what cannot be read or found is left out."""
     for pack in find_packs(default_folder(), names, []):
         roots = (compose(file, []) for file in sorted(pack.folder.glob("*.yaml")))
         yield from (root for root in roots if root is not None)

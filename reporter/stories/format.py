@@ -220,7 +220,7 @@ def expand_numbered(
     """
     Expand ``{1..200}`` in a name to that many objects.
 
-    ``{n}`` in their descriptions stands for the number.
+    ``{n}`` in their descriptions stands for the number. Raises StoryError for more than MAX_NUMBERED.
     """
     for name, words in changes.items():
         found = NUMBERED.search(name)

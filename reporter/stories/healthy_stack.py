@@ -65,7 +65,8 @@ def _served_versions() -> Iterator[tuple[str, list[str]]]:
 
 HEALTHY_STACK = _load()
 """
-Its objects in the notation of stories, and the served versions of each CRD; None if not served.
+The objects of the healthy stack in the notation of stories, as "objects", and by CRD the versions that are
+served, as "crds"; None for a CRD that is not served.
 """
 
 

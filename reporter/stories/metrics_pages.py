@@ -60,7 +60,7 @@ def parse_samples(
 
 def has_family(page: bytes, prefix: str) -> bool:
     """
-    Report that a page has a family whose name begins with *prefix*; false if it cannot be parsed.
+    Return whether a page has a family whose name begins with *prefix*; False if it cannot be parsed.
     """
     content, _ = finish(exposition.parse_page(page, (), (prefix,)))
     return isinstance(content, exposition.MetricsContent) and prefix in content.prefixes
@@ -146,7 +146,12 @@ class EnginePages:
     def change(
         self, pod: str, before: Mapping[str, Any], words: Mapping[str, Any], *, now: datetime
     ) -> None:
-        """Let the rates so far count until now, and set what the story sets."""
+        """
+        Change the page of a pod, described by *before* so far: set the numbers that *words* give.
+
+        The other numbers stay as they have grown until *now*; with another recorded page they are gone.
+        Raises StoryError for a page, a number or a family that there is not.
+        """
         page = words.get("page", before.get("page"))
         if not page:
             return
@@ -282,7 +287,10 @@ def parse_amount(text: str) -> float:
 @dataclass
 class MetricsPages:
     """
-    The notation of each page by ``Pod namespace/name``; *bytes_left*: the bytes and their time.
+    The metrics pages of the pods of a story, by ``Pod namespace/name``.
+
+    *metric*: the name of the gauge of a download's speed. *scrapes*: by the reason that reads them.
+    *words*: the notation of each page. *bytes_left*: what was yet to be downloaded, and when that was so.
     """
 
     metric: str

@@ -33,7 +33,9 @@ OWN_KINDS = (*DEFAULT_KINDS, *OPTIONAL_KINDS)
 
 @dataclass(frozen=True)
 class ObjectAddress:
-    """The address of an object. *kind*: one of its resource; this program's own if it has one."""
+    """
+    The address of an object. *kind*: one of its resource; *parse* takes this program's own, if it has one.
+    """
 
     kind: ResourceKind
     namespace: str
@@ -47,7 +49,8 @@ class ObjectAddress:
         Parse ``Deployment kaito-system/body-based-router`` or ``Namespace kaito-system``.
 
         *declared*: the kinds that the catalogue of the case declares, some with another name. One of
-        another group is meant before the program's own kind of that name, unless *is_own*.
+        another group is meant before the program's own kind of that name, unless *is_own*. Raises StoryError
+        for an unknown kind, or without a name.
         """
         kind, _, where = text.partition(" ")
         namespace, _, name = where.rpartition("/")
@@ -61,7 +64,7 @@ class ObjectAddress:
         return cls(found[0], namespace, name).at((*OWN_KINDS, *declared))[0]
 
     def at(self, kinds: Iterable[ResourceKind]) -> "list[ObjectAddress]":
-        """Return its address in each of these kinds that is one of its resource."""
+        """Return the address of the same object for each of these kinds that is of its resource."""
         resource = self.kind.group_resource
         return [
             ObjectAddress(each, self.namespace, self.name)
@@ -121,7 +124,10 @@ class StoryObjects:
         self, changes: Mapping[str, Mapping[str, Any] | None], *, now: datetime
     ) -> Iterator[tuple[ObjectAddress, ApiObject | None]]:
         """
-        Apply the changes, and yield each object as each watch of it has it now; None if it has none.
+        Apply the changes, and yield each object as each watch of it has it now.
+
+        None stands for one that is deleted, or that the selector of the watch leaves out. Raises StoryError
+        for a description that means nothing.
         """
         for text, words in expand_numbered(changes):
             address = ObjectAddress.parse(text, self.declared, is_own=text in self.own)

@@ -83,7 +83,7 @@ class ReplayedProcess:
     snapshot: Snapshot = field(init=False)
 
     def advance(self, span: timedelta | float) -> Self:
-        """Let time pass, with a pass at every deadline and at the end."""
+        """Let time pass, with a pass at every deadline and at the end. *span*: a number is of seconds."""
         span = span if isinstance(span, timedelta) else timedelta(seconds=span)
         self._pass_deadlines(self.now + span)
         return self.run_pass()
@@ -171,7 +171,9 @@ class ReplayedProcess:
 
     def restart(self, *, back_after: float = 0.0) -> Self:
         """
-        Replace the process by a new one, which reads the Events before its first pass, and as a leader.
+        Replace the process by a new one, which reads the Events before its first pass, and again to lead.
+
+        *back_after*: seconds without any process.
         """
         self.now += timedelta(seconds=back_after)
         self.evaluation, self.announcing = Evaluation(), False

@@ -144,7 +144,8 @@ class StoryCoverage(Struct, frozen=True):
     """
     The gaps of stories.
 
-    *reasons*: those that no story announces. *codes*: by reason, for the others.
+    *reasons*: those that no story announces. *codes*: of the other reasons, the codes of causes that no
+    story announces, by reason. *total*: the number of all reasons but Ready ones.
     """
 
     reasons: tuple[Reason, ...]

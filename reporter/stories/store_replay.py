@@ -25,9 +25,11 @@ _VERSIONS = itertools.count(1)
 
 class ReplayedStore:
     """
-    The store of a replayed process: *existing* is what is in the cluster, and every write succeeds.
+    The HealthEvent store of a replayed process, in which every write succeeds.
 
-    *name_of*, *has_course*: as of the backend.
+    *existing*: the HealthEvents in the cluster by name.
+    *name_of*: returns the name of the object of an episode. *has_course*: objects show the course of their
+    episodes, as of the backend.
     """
 
     def __init__(
@@ -74,7 +76,9 @@ class ReplayedStore:
         return plan
 
     def settle(self) -> Self:
-        """Carry out plans until nothing is left to be written now."""
+        """
+        Carry out plans until nothing is left to be written now. Raises RuntimeError after MAX_PLANS.
+        """
         for _ in range(MAX_PLANS):
             plan = self.write()
             if not (plan.creates or plan.patches or plan.deletes):

@@ -58,6 +58,8 @@ from reporter.stories.store_replay import ReplayedStore
 def status_lines(view: StatusView) -> Mapping[str, str]:
     """
     Return the lines by subject: ``cluster``, each namespace, its ``…/harness`` and InferenceSets.
+
+    Other lines are ``counts`` of InferenceSets by state, ``Deployment …``, and ``… not judged`` of one.
     """
     return dict(_lines(view))
 
@@ -351,7 +353,7 @@ class StoryReplay(ReplayedProcess):
 
     def restart(self, *, back_after: float = 0.0) -> Self:
         """
-        Replace the process by a new one, which also starts the roll-up and the HealthEvent store anew.
+        Replace the process after *back_after* seconds without any; roll-up and HealthEvent store begin anew.
         """
         self.rollup = RollUp()
         if self.health_events is not None:
@@ -420,9 +422,7 @@ class StoryReplay(ReplayedProcess):
                 self.store.set_watch_state(kind, parse_watch_state(how, now=self.now))
 
     def _start_store(self, before: Snapshot) -> None:
-        """
-        Start with an empty store: the objects as they are, without earlier observations of them.
-        """
+        """Start with an empty store: the objects as they are, without earlier observations of them."""
         self.store = self._empty()
         for kind in self._kinds:
             self.store.set_watch_state(kind, before.tables[kind.table].watch_state)

@@ -1,6 +1,7 @@
-"""The formats for programs, and notes about what was not evaluated."""
+"""The formats for programs, notes about what was not evaluated, and the pauses of a watch."""
 
 import json
+from datetime import timedelta
 
 import pytest
 import yaml
@@ -11,7 +12,7 @@ from reporter.cli.asking_commands import ASKING_COMMANDS
 from reporter.cli.command import Command, find_command
 from reporter.cli.explain import EXPLAIN
 from reporter.cli.status import CHECK, STATUS
-from reporter.cli.status_output import describe_gaps
+from reporter.cli.status_output import Question, describe_gaps, show_answers
 from reporter.cli.wait import BY_OUTCOME, WAIT
 from reporter.model.enums import Layer
 from reporter.model.states import Mode, State
@@ -23,7 +24,9 @@ from reporter.model.status_document import (
     StatusDocument,
     UnlistedLayer,
 )
+from reporter.status.source import StatusAnswer, StatusQueryFailed
 from reporter.status.waiting import Outcome
+from tests.support.virtual_clock import START_SECONDS, VirtualClock, VirtualEventLoop
 
 
 HOSTILE = {"message": "a\x1b[2J\x9b1m\u202e\u2028 é ↳", "list": [1, None, True]}
@@ -136,3 +139,53 @@ def test_an_error_is_shown_whole_and_also_with_quiet(capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize("name", sorted(ASKING_COMMANDS))
 def test_each_command_that_asks_can_be_quiet(name: str):
     assert "quiet" in {flag.name for flag in find_command(name).flags}
+
+
+# ------------------------------------------------------------ the pauses of a watch, in virtual time
+
+
+class BusySource:
+    """Answers once, then is busy once with this Retry-After, and then ends. *asked_at*: in seconds."""
+
+    def __init__(self, clock: VirtualClock, retry_after: timedelta | None) -> None:
+        self._clock = clock
+        self._errors = [
+            StatusQueryFailed("it is busy", may_pass=True, retry_after=retry_after),
+            StatusQueryFailed("it is no reporter any more"),
+        ]
+        self.asked_at: list[float] = []
+
+    async def open(self) -> "BusySource":
+        return self
+
+    async def ask(self, _: "BusySource", after: StatusAnswer | None) -> StatusAnswer:
+        self.asked_at.append(self._clock.now - START_SECONDS)
+        if after is None:
+            return StatusAnswer(None, missing="no workload namespace team-a")
+        raise self._errors.pop(0)
+
+    async def close(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "pause"),
+    [(None, 1), (timedelta(seconds=5), 5), (timedelta(seconds=10**6), 60)],
+)
+def test_a_watch_pauses_as_it_is_asked_to_and_a_minute_at_most(
+    retry_after: timedelta | None, pause: float
+):
+    clock = VirtualClock()
+    event_loop, source = VirtualEventLoop(clock), BusySource(clock, retry_after)
+    question = Question(source.open, source.ask, lambda _: None, lambda _: State.CURRENT)
+    arguments = STATUS.parse(["--watch"])
+    task = event_loop.loop.create_task(show_answers(question, arguments, Terminal({}, arguments)))
+    try:
+        event_loop.run_until_idle()
+        while not task.done():
+            clock.now = event_loop.next_timer
+            event_loop.run_until_idle()
+    finally:
+        event_loop.close()
+    assert source.asked_at == [0, 1, 1 + pause]
+    with pytest.raises(StatusQueryFailed, match="no reporter any more"):
+        task.result()
