@@ -4,6 +4,7 @@ The scenarios of a Gateway, its routes and its pool under istiod, and what an op
 kwok stands in for Envoy, and the tests for the load balancers of a cloud.
 """
 
+import time
 from collections.abc import Callable
 
 from e2e.controllers import released
@@ -15,6 +16,7 @@ from e2e.controlplane import Json, until
 from e2e.support.production_stack.team import GATEWAY, MODEL, POOL, ROUTE
 from reporter.kinds.core import SERVICES
 from reporter.kinds.gateway_api import GATEWAYS, HTTP_ROUTES, INFERENCE_POOLS
+from reporter.probes.gateway_programming import FIRST_STATUS_WITHIN
 
 
 CLASS, PROGRAMMING = "modelharnessGatewayClassMissing", "modelharnessGatewayProgrammingFailed"
@@ -121,6 +123,8 @@ def picker_service_back(model: Model) -> None:
 
 
 def address_lost(model: Model) -> None:
+    """Take the address away, once the Gateway is old enough to have had one."""
+    time.sleep(FIRST_STATUS_WITHIN.total_seconds() + 1)
     _set_address(model, [])
     until_gateway(model, "Programmed", "AddressNotAssigned")
 

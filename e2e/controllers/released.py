@@ -35,7 +35,7 @@ class Released:
 
 _ISTIO = pins.version("crds", "istio.io/api").removeprefix("v")
 ISTIOD = Released(
-    *("istiod", f"v{_ISTIO}", f"docker.io/istio/pilot:{_ISTIO}"),
+    *("istiod", f"v{_ISTIO}", f"istio/pilot:{_ISTIO}"),
     *("usr/local/bin/pilot-discovery", ("version", "--short")),
 )
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
