@@ -57,7 +57,7 @@ from reporter.server.static_files import page_routes
 from reporter.settings import Settings
 from reporter.status.object_plan import StatusObjectPlan
 from reporter.status.packages import PackageIndex
-from reporter.status.roll_up_patches import RollUpPatches
+from reporter.status.stack_statuses import RollUpPatches
 from reporter.status.status_page import ProcessInfo, StatusPage
 from reporter.status.whole_status import StateHistory
 

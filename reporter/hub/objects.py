@@ -13,7 +13,7 @@ from reporter.kinds.objects import NamespacedName
 from reporter.kinds.productionstack import ProductionStackCluster
 from reporter.rollup.desired import Json, evaluation_interval, make_patch
 from reporter.status.object_plan import ObjectWrite, PendingObject, WrittenStatuses
-from reporter.status.roll_up_patches import OBJECTS_BETWEEN_YIELDS
+from reporter.status.stack_statuses import OBJECTS_BETWEEN_YIELDS
 from reporter.store.written_objects import WrittenObjectStore
 
 

@@ -24,7 +24,7 @@ from reporter.rollup.desired import GENERATION_SETTLE
 from reporter.rollup.document import StatusView
 from reporter.rollup.records import RollUp
 from reporter.status.object_plan import StatusObjectPlan
-from reporter.status.roll_up_patches import RollUpPatches
+from reporter.status.stack_statuses import RollUpPatches
 from reporter.store.written_objects import WrittenObjectStore
 from tests.integration.announcing.publisher_fixture import ManualClock, ManualLeadership
 from tests.support.background import running_beside

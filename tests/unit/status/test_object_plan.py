@@ -17,7 +17,7 @@ from reporter.model.states import State
 from reporter.model.subjects import Subject
 from reporter.rollup.desired import GENERATION_SETTLE, Json
 from reporter.rollup.document import StatusView
-from reporter.status.roll_up_patches import RollUpPatches
+from reporter.status.stack_statuses import RollUpPatches
 from reporter.store.written_objects import WrittenObjectStore
 from tests.support.builders import NOON
 from tests.support.status_objects import a_status_object, stack_without_pages
