@@ -55,9 +55,9 @@ from reporter.server.served_document import REPORTER_DOCUMENT, StatusV1
 from reporter.server.server import Pages, make_server
 from reporter.server.static_files import page_routes
 from reporter.settings import Settings
-from reporter.status.object_plan import StatusObjectPlan
+from reporter.status.object_plan import StatusObjectPlan, write_status
 from reporter.status.packages import PackageIndex
-from reporter.status.stack_statuses import RollUpPatches
+from reporter.status.stack_statuses import StackStatuses
 from reporter.status.status_page import ProcessInfo, StatusPage
 from reporter.status.whole_status import StateHistory
 
@@ -246,17 +246,12 @@ class Reporter:
         client = ObjectClient(self._api, kind, ProductionStackStatus)
         plan = StatusObjectPlan(
             objects,
-            RollUpPatches(
-                objects,
-                self._rollup,
-                self._settings.release_namespace,
-                resync=self._settings.resync,
-            ),
-            client,
+            self._rollup,
+            StackStatuses(self._settings.release_namespace, resync=self._settings.resync),
             kind=kind,
             count_write=self.metrics.count_status_write,
         )
-        writer = self._make_writer(plan, plan.write)
+        writer = self._make_writer(plan, partial(write_status, client))
         self.metrics.set_failing_objects_function(lambda: plan.count_failing(writer))
         if self._settings.status_objects:
             self._writers["status object publisher"] = writer
