@@ -171,7 +171,7 @@ class Reporter:
             inputs.proxied_page_age,
             inputs.missing_rights,
         )
-        inputs.permissions.subscribe(rollup.on_permissions_changed)
+        inputs.permissions.changes.subscribe(rollup.on_permissions_changed)
         return rollup
 
     def _wire_reload(self, load: LoadFunc | None) -> None:
@@ -264,7 +264,7 @@ class Reporter:
             return
         backend = self._make_backend(kind)
         objects = backend.objects
-        objects.subscribe(announcements.stored_changed.set)
+        objects.changes.subscribe(announcements.stored_changed.set)
         announcements.stored = lambda: (
             None if objects.watch_state == NotSynced() else tuple(objects.objects.values())
         )

@@ -153,7 +153,7 @@ class Hub:
         self._objects = WrittenObjectStore(ProductionStackCluster, presences.served_version)
         self._reflector = Reflector(context, self._kind, self._objects, self._discovery)
         self._permissions = PermissionReview(context, needed_permissions(settings))
-        api.on_forbidden(self._permissions.record_forbidden)
+        api.forbidden.subscribe(self._permissions.record_forbidden)
 
     def _watch_reports(self) -> Iterator[WatchReport]:
         if not self._is_listed:

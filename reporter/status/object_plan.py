@@ -23,6 +23,7 @@ from reporter.kube.leader_writer import (
 from reporter.kube.object_client import ObjectClient
 from reporter.kube.write_limits import MAX_PAUSE, WriteRate
 from reporter.model.object_status import WriteObjectResult
+from reporter.process.subscribers import Subscribers
 from reporter.rollup.desired import (
     DesiredStatus,
     Json,
@@ -58,8 +59,9 @@ class ViewSource(Protocol[V_co]):
         """Return what is known at this moment; later changes leave it as it is."""
         ...
 
-    def subscribe(self, on_change: Callable[[], None]) -> None:
-        """Call *on_change* after each change of what is known, from now on."""
+    @property
+    def changes(self) -> Subscribers[[]]:
+        """The subscribers to notify after each change of what is known."""
         ...
 
 
@@ -201,8 +203,8 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T], Generic[T, 
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
         """Call *on_change* after each change of an object, or of what its status is made from."""
-        self._objects.subscribe(on_change)
-        self._source.subscribe(on_change)
+        self._objects.changes.subscribe(on_change)
+        self._source.changes.subscribe(on_change)
 
     def count_failing(self, writer: LeaderWriter[NamespacedName, StatusWrite[T], T]) -> int:
         """

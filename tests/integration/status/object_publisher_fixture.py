@@ -21,6 +21,7 @@ from reporter.kube.client import RestClient
 from reporter.kube.leader_writer import LeaderWriter
 from reporter.kube.object_client import ObjectClient
 from reporter.model.observations import Watching
+from reporter.process.subscribers import Subscribers
 from reporter.rollup.desired import GENERATION_SETTLE
 from reporter.rollup.document import StatusView
 from reporter.rollup.records import RollUp
@@ -37,7 +38,7 @@ class RollUps:
 
     def __init__(self, clock: ManualClock) -> None:
         self._clock = clock
-        self._followers: list[Callable[[], None]] = []
+        self.changes: Subscribers[[]] = Subscribers()
         self.replay, self.broken = stack_without_pages(), False
         self.rollup = RollUp()
 
@@ -45,9 +46,6 @@ class RollUps:
         if self.broken:
             raise RuntimeError("the roll-up is broken")
         return StatusView(self.rollup, self.replay.rollup_rules, now=self._clock.now())
-
-    def subscribe(self, on_change: Callable[[], None]) -> None:
-        self._followers.append(on_change)
 
     def show(self, change: dict | None = None) -> None:
         """Show the roll-up of the stack after a change, as of now."""
@@ -61,8 +59,7 @@ class RollUps:
         self.rollup = replace(
             found, namespaces=namespaces, evaluation=evaluation, revision=revision
         )
-        for each in self._followers:
-            each()
+        self.changes.notify()
 
 
 class ObjectPublisherFixture:
@@ -125,7 +122,7 @@ class ObjectPublisherFixture:
     async def advance(self, span: timedelta | float) -> None:
         self.clock.advance(span)
         self.objects.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
-        self.objects._on_change()
+        self.objects.changes.notify()
         await asyncio.sleep(0.3)
 
     # ------------------------------------------------------------ what is seen

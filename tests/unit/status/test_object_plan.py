@@ -16,6 +16,7 @@ from reporter.model.enums import Layer
 from reporter.model.observations import Watching
 from reporter.model.states import State
 from reporter.model.subjects import Subject
+from reporter.process.subscribers import Subscribers
 from reporter.rollup.desired import GENERATION_SETTLE, Json
 from reporter.rollup.document import StatusView
 from reporter.status.object_plan import StatusObjectPlan, StatusWrite
@@ -35,6 +36,7 @@ class Looking:
     def __init__(self, found) -> None:
         replay = stack_without_pages()
         self.rollup, self.rules = replay.rollup, replay.rollup_rules
+        self.changes: Subscribers[[]] = Subscribers()
         self.objects = WrittenObjectStore(ProductionStackStatus, lambda _: "v1alpha1")
         self.objects.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
         self.show(found)
@@ -49,9 +51,6 @@ class Looking:
 
     def view(self) -> StatusView:
         return StatusView(self.rollup, self.rules, now=NOON)
-
-    def subscribe(self, on_change) -> None:
-        """Nobody is told: a test looks when it wants to."""
 
     def show(self, found) -> None:
         self.objects.upsert(PRODUCTION_STACK_STATUSES, found)
