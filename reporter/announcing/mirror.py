@@ -40,9 +40,10 @@ class MirrorKey(NamedTuple):
 
 class MirrorPlan(WritePlan[MirrorKey, EventRecord, EventRecord]):
     """
-    The Events beside InferenceSets that wait: the first of each episode before its repeats.
+    The plan of the Events beside InferenceSets and Gateways: the first of each episode before its repeats.
 
-    *involved_for* returns the InferenceSet or Gateway of a subject as involvedObject, None if it is not known.
+    *involved_for* returns the InferenceSet or Gateway of a subject as involvedObject, None if it is not
+    known.
     """
 
     operation = "write Event of"
@@ -88,7 +89,9 @@ class MirrorPlan(WritePlan[MirrorKey, EventRecord, EventRecord]):
                 self._forget(key, record)
 
     def _forget(self, key: MirrorKey, record: EventRecord) -> None:
-        """Forget a write, unless a newer Event of the key waits by now. *record*: the Event or its mirror."""
+        """
+        Forget a write, unless a newer Event of the key waits by now. *record*: the Event or its mirror.
+        """
         for waiting in (self._first, self._repeats):
             found = waiting.get(key)
             if found and replace(found, involved_object=record.involved_object) == record:
@@ -140,7 +143,11 @@ class MirrorPlan(WritePlan[MirrorKey, EventRecord, EventRecord]):
 
 
 def mirror_subjects(record: EventRecord, context: PublishContext) -> frozenset[Subject]:
-    """Return the InferenceSets or harness of an Event, before the state knows that it was written."""
+    """
+    Return the InferenceSets or harness of an Event, before the state knows that it was written.
+
+    There are none of an Event about the cluster.
+    """
     subject = record.key.subject
     if subject.layer is Layer.CLUSTER:
         return frozenset()

@@ -48,7 +48,9 @@ def is_owned_by_harness(about: ApiObject) -> bool:
 
 
 def find_gateways(snapshot: Snapshot, namespace: str) -> tuple[Gateway, ...]:
-    """Return the Gateways of a namespace, those being deleted included."""
+    """
+    Return the Gateways of a namespace that its harness made or a route names, those being deleted included.
+    """
     return tuple(
         gateway
         for gateway in snapshot.by_index(GATEWAYS, Gateway, namespace_key(namespace))
