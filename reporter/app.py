@@ -55,9 +55,9 @@ from reporter.server.served_document import REPORTER_DOCUMENT, StatusV1
 from reporter.server.server import Pages, make_server
 from reporter.server.static_files import page_routes
 from reporter.settings import Settings
-from reporter.status.object_plan import StatusObjectPlan
+from reporter.status.object_plan import StatusObjectPlan, write_status
 from reporter.status.packages import PackageIndex
-from reporter.status.roll_up_patches import RollUpPatches
+from reporter.status.stack_statuses import StackStatuses
 from reporter.status.status_page import ProcessInfo, StatusPage
 from reporter.status.whole_status import StateHistory
 
@@ -171,7 +171,7 @@ class Reporter:
             inputs.proxied_page_age,
             inputs.missing_rights,
         )
-        inputs.permissions.subscribe(rollup.on_permissions_changed)
+        inputs.permissions.changes.subscribe(rollup.on_permissions_changed)
         return rollup
 
     def _wire_reload(self, load: LoadFunc | None) -> None:
@@ -246,17 +246,12 @@ class Reporter:
         client = ObjectClient(self._api, kind, ProductionStackStatus)
         plan = StatusObjectPlan(
             objects,
-            RollUpPatches(
-                objects,
-                self._rollup,
-                self._settings.release_namespace,
-                resync=self._settings.resync,
-            ),
-            client,
+            self._rollup,
+            StackStatuses(self._settings.release_namespace, resync=self._settings.resync),
             kind=kind,
             count_write=self.metrics.count_status_write,
         )
-        writer = self._make_writer(plan, plan.write)
+        writer = self._make_writer(plan, partial(write_status, client))
         self.metrics.set_failing_objects_function(lambda: plan.count_failing(writer))
         if self._settings.status_objects:
             self._writers["status object publisher"] = writer
@@ -269,7 +264,7 @@ class Reporter:
             return
         backend = self._make_backend(kind)
         objects = backend.objects
-        objects.subscribe(announcements.stored_changed.set)
+        objects.changes.subscribe(announcements.stored_changed.set)
         announcements.stored = lambda: (
             None if objects.watch_state == NotSynced() else tuple(objects.objects.values())
         )

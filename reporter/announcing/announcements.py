@@ -25,6 +25,7 @@ from reporter.model.enums import EventType
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
 from reporter.process.clock import Clock
+from reporter.process.subscribers import Subscribers
 from reporter.snapshot.snapshot import Snapshot
 
 
@@ -57,6 +58,10 @@ class Announcements:
     *complete*: the episodes of a predecessor are among those of *state*, and their findings continued.
     *unread_events*: why the Events of earlier processes are not known; empty once they were read.
     *awaits_events*: they are being read for the first time, for which the first pass waits a moment.
+
+    *pass_needed*: notified when what became of Events makes another pass necessary. *changes*: after each
+    Evaluation and each change of the state. *event_written*: of each Event that was written, before the
+    state knows of it.
     """
 
     def __init__(
@@ -86,18 +91,14 @@ class Announcements:
         self._is_continuing = False
         self.unread_events, self.awaits_events = "", False
         self._write_cache: dict[FindingKey, CachedWrite] = {}
-        self._on_change: Callable[[], None] = lambda: None
         self._observer = observer
         self.stored: Callable[[], Iterable[HealthEvent] | None] = tuple
         self.stored_changed = asyncio.Event()
-        self._followers: list[Callable[[], None]] = []
-        self._written_followers: list[Callable[[EventRecord], None]] = []
+        self.pass_needed: Subscribers[[]] = Subscribers()
+        self.changes: Subscribers[[]] = Subscribers()
+        self.event_written: Subscribers[EventRecord] = Subscribers()
 
     # ------------------------------------------------------------ for the controller
-
-    def subscribe(self, on_change: Callable[[], None]) -> None:
-        """Call *on_change* whenever what became of Events makes another pass necessary."""
-        self._on_change = on_change
 
     def update(self, evaluation: Evaluation, snapshot: Snapshot, *, now: datetime) -> None:
         """Take a new Evaluation and the snapshot that it was made from."""
@@ -112,7 +113,7 @@ class Announcements:
                 self.complete.set()
         self._evaluating_since = self._evaluating_since or now
         self.first_evaluation.set()
-        self._call_followers()
+        self.changes.notify()
 
     @property
     def has_remembered(self) -> bool:
@@ -149,7 +150,7 @@ class Announcements:
             if self._remembered is not None:
                 self._remembered = self._remembered.kept(stays_evaluated(catalogue, settings))
             self._report_ends(before, after, now=self._clock.now())
-            self._call_followers()
+            self.changes.notify()
 
         return commit
 
@@ -205,16 +206,15 @@ class Announcements:
             return  # the catalogue has changed while the Event was written
         if outcome is WriteOutcome.WRITTEN:
             # Before the state forgets the groups that a Ready names.
-            for each in self._written_followers:
-                each(record)
+            self.event_written.notify(record)
         is_new = record.key not in self.state.episodes and record.type is EventType.WARNING
         self.state = apply_outcome(self.state, record, outcome, self._catalogue)
         if is_new and self._observer is not None:
             self._observer.on_episode_begin(record.key)
-        self._call_followers()
+        self.changes.notify()
         if record.key not in self._evaluation.tracked.finding_states:
             # The finding ended while its Event was written: a pass must close the new episode.
-            self._on_change()
+            self.pass_needed.notify()
 
     def restored(self, records: Iterable[EventRecord]) -> None:
         """
@@ -230,8 +230,8 @@ class Announcements:
         else:
             self.state = self._apply_evaluation(self.state, now=now)
             self.complete.set()
-        self._on_change()
-        self._call_followers()
+        self.pass_needed.notify()
+        self.changes.notify()
 
     def remember(self, records: Iterable[EventRecord]) -> None:
         """
@@ -255,7 +255,7 @@ class Announcements:
         Note that earlier Events were read, or *why_not*; the first pass waits for them no longer.
         """
         self.unread_events, self.awaits_events = why_not, False
-        self._on_change()
+        self.pass_needed.notify()
 
     def _continue(
         self, records: Iterable[EventRecord], snapshot: Snapshot, *, now: datetime
@@ -281,26 +281,8 @@ class Announcements:
         """
         self.state, self._is_continuing = AnnouncementState(), False
         self.complete.clear()
-        self._on_change()
-        self._call_followers()
-
-    # ------------------------------------------------------------ for those who follow episodes
-
-    def add_follower(self, on_change: Callable[[], None]) -> None:
-        """
-        Call *on_change* after each Evaluation and each change of the state; it must be quick.
-        """
-        self._followers.append(on_change)
-
-    def on_written(self, follow: Callable[[EventRecord], None]) -> None:
-        """
-        Call *follow* with each Event that was written, before the state knows of it; it must be quick.
-        """
-        self._written_followers.append(follow)
-
-    def _call_followers(self) -> None:
-        for each in self._followers:
-            each()
+        self.pass_needed.notify()
+        self.changes.notify()
 
     def _is_announced_at_all(self, key: FindingKey) -> bool:
         entry = self._catalogue.entries.get(key.reason)

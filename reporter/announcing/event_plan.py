@@ -46,7 +46,7 @@ class EventPlan(WritePlan[FindingKey, EventRecord, EventRecord]):
         """
         Call *on_change* after each Evaluation and each write, since both may make other Events due.
         """
-        self._announcements.add_follower(on_change)
+        self._announcements.changes.subscribe(on_change)
 
     async def prepare(self) -> None:
         """Restore the episodes of a predecessor; before that is done, nothing is written."""

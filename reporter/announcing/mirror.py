@@ -25,6 +25,7 @@ from reporter.kube.write_limits import WriteRate
 from reporter.model.enums import EventType, Layer
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
+from reporter.process.subscribers import Subscribers
 
 
 class MirrorKey(NamedTuple):
@@ -58,14 +59,14 @@ class MirrorPlan(WritePlan[MirrorKey, EventRecord, EventRecord]):
         self._announcements, self._involved_for, self._log = announcements, involved_for, log
         self._first: dict[MirrorKey, EventRecord] = {}
         self._repeats: dict[MirrorKey, EventRecord] = {}
-        self._on_change: Callable[[], None] = lambda: None
-        announcements.on_written(self._follow)
+        self._changes: Subscribers[[]] = Subscribers()
+        announcements.event_written.subscribe(self._follow)
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
         """
         Call *on_change* whenever Events were written in kube-system, whose mirrors are due from then on.
         """
-        self._on_change = on_change
+        self._changes.subscribe(on_change)
 
     def _follow(self, record: EventRecord) -> None:
         """Take an Event that was written. A newer one of the same key replaces one that waits."""
@@ -80,7 +81,7 @@ class MirrorPlan(WritePlan[MirrorKey, EventRecord, EventRecord]):
                 self._repeats.pop(key, None)
             else:
                 self._repeats[key] = record
-        self._on_change()
+        self._changes.notify()
 
     def _forget_ready(self, subjects: Collection[Subject]) -> None:
         for key, record in [*self._first.items(), *self._repeats.items()]:

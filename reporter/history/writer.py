@@ -1,7 +1,7 @@
 """One write to one HealthEvent."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple, Protocol, TypeAlias
 
 from reporter.announcing.announcements import Announcements
@@ -15,6 +15,7 @@ from reporter.kube.event_format import episode_annotations, event_labels, health
 from reporter.kube.event_record import EventRecord
 from reporter.kube.object_client import ObjectClient
 from reporter.model.observations import WatchState
+from reporter.process.subscribers import Subscribers
 from reporter.store.written_objects import WrittenObjectStore
 
 
@@ -60,8 +61,9 @@ class HeldObjects(Protocol):
     def served_version(self, kind: ResourceKind, /) -> str | None:
         """Return the API version to write a kind with; None while its CRD is not served."""
 
-    def subscribe(self, on_change: Callable[[], None]) -> None:
-        """Call *on_change* whenever an object has changed in the cluster."""
+    @property
+    def changes(self) -> Subscribers[[]]:
+        """The subscribers to notify whenever an object has changed in the cluster."""
 
 
 class EpisodeBackend(Protocol):
