@@ -13,7 +13,7 @@ from reporter.model.states import State
 from reporter.model.status_document import StatusDocument
 from reporter.settings import Arguments
 from reporter.status.detail_table import render_blocking, render_set, render_suppressed
-from reporter.status.source import StatusAnswer, StatusQueryFailed, Target
+from reporter.status.source import ASK_INTERVAL, StatusAnswer, StatusQueryFailed, Target
 from reporter.status.summary import describe_missing, suppressed_of
 from reporter.status.table import (
     AGE_COLUMNS,
@@ -235,17 +235,6 @@ def _names(answer: StatusAnswer, target: Target, lists_sets: bool) -> Iterator[s
 # Print the first answer to a question, and with ``--watch`` each change until a signal.
 
 
-ASK_INTERVAL = timedelta(seconds=1)
-"""The pause between two questions, of which the second one waits for a change."""
-
-LONGEST_PAUSE = timedelta(minutes=1)
-"""
-The longest Retry-After that is honoured, like BackoffParameters.max_retry_after.
-
-A reporter asks for seconds; a proxy on the way may ask for days, and nothing would be shown meanwhile.
-"""
-
-
 class AnswerSource(Protocol):
     """An open source of answers, of a reporter, a cluster or a hub, that must be closed at the end."""
 
@@ -319,7 +308,7 @@ async def _watch(question: Question[S, A], source: S, terminal: Terminal, answer
         except StatusQueryFailed as err:
             if not err.may_pass:
                 raise
-            pause, error = min(err.retry_after or ASK_INTERVAL, LONGEST_PAUSE), str(err)
+            pause, error = err.pause, str(err)
             if error != last_error:
                 terminal.error(error)
         else:

@@ -153,27 +153,22 @@ def read_raw(fetched: Fetched) -> dict[str, Any]:
     """
     Return the JSON object of a response that has the status 200 and this schema.
 
-    Raises StatusQueryFailed for any other one, which may pass if it is a 429, with its Retry-After, or 5xx.
+    Raises StatusQueryFailed for any other one, with its Retry-After; it may pass if it is a 429 or 5xx.
     """
     if is_html(fetched.headers):
         raise StatusQueryFailed(
             f"the answer is an HTML page and not that of a reporter: {clean(fetched.body)};"
             " name the status address of a reporter, such as http://127.0.0.1:8082"
         )
-    match fetched.status:
-        case HTTPStatus.OK:
-            return _read_object(fetched)
-        case HTTPStatus.TOO_MANY_REQUESTS:
-            raise StatusQueryFailed(
-                f"the reporter is busy: {_error_text(fetched)}",
-                may_pass=True,
-                retry_after=parse_retry_after(fetched.headers, None),
-            )
-        case _:
-            raise StatusQueryFailed(
-                f"the reporter answers with HTTP {fetched.status}: {_error_text(fetched)}",
-                may_pass=fetched.status >= HTTPStatus.INTERNAL_SERVER_ERROR,
-            )
+    if fetched.status == HTTPStatus.OK:
+        return _read_object(fetched)
+    is_busy = fetched.status == HTTPStatus.TOO_MANY_REQUESTS
+    what = "is busy" if is_busy else f"answers with HTTP {fetched.status}"
+    raise StatusQueryFailed(
+        f"the reporter {what}: {_error_text(fetched)}",
+        may_pass=is_busy or fetched.status >= HTTPStatus.INTERNAL_SERVER_ERROR,
+        retry_after=parse_retry_after(fetched.headers, None),
+    )
 
 
 def _read_object(fetched: Fetched) -> dict[str, Any]:

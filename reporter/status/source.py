@@ -8,19 +8,32 @@ from msgspec import Struct
 from reporter.model.status_document import NamespaceStatus, StatusDocument
 
 
+ASK_INTERVAL = timedelta(seconds=1)
+"""The pause between two questions, of which the second one waits for a change."""
+
+LONGEST_PAUSE = timedelta(minutes=1)
+"""
+The longest Retry-After that is honoured, like BackoffParameters.max_retry_after.
+
+A reporter asks for seconds; a proxy on the way may ask for days, and nothing would be shown meanwhile.
+"""
+
+
 class StatusQueryFailed(Exception):
     """
     The error of a question without an answer; the text says why and what to do.
 
     *may_pass*: asking again later may help, as with a server that restarts.
-    *retry_after*: how long to wait before, if the server named a time.
+    *retry_after*: how long to wait before, if the server named a time. *pause*: that, or ASK_INTERVAL,
+    and LONGEST_PAUSE at most.
     """
 
     def __init__(
         self, text: str, *, may_pass: bool = False, retry_after: timedelta | None = None
     ) -> None:
         super().__init__(text)
-        self.may_pass, self.retry_after = may_pass, retry_after
+        self.may_pass = may_pass
+        self.pause = min(retry_after or ASK_INTERVAL, LONGEST_PAUSE)
 
 
 class Target(Struct, frozen=True):

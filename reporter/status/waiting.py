@@ -9,12 +9,14 @@ from enum import StrEnum, unique
 from msgspec import Struct
 
 from reporter.model.states import Actionability, State
-from reporter.status.source import StatusAnswer, StatusQueryFailed, StatusSource, Target
+from reporter.status.source import (
+    ASK_INTERVAL,
+    StatusAnswer,
+    StatusQueryFailed,
+    StatusSource,
+    Target,
+)
 from reporter.status.summary import Summary, describe_missing, summarize
-
-
-ASK_INTERVAL = timedelta(seconds=1)
-"""The pause between two questions, of which the second one waits for a change."""
 
 
 LAST_LOOK = timedelta(seconds=10)
@@ -167,7 +169,7 @@ class Waiter:
         except StatusQueryFailed as err:
             if not err.may_pass:
                 raise
-            pause = max(err.retry_after or pause, pause)
+            pause = err.pause
             self._record_error(str(err))
         else:
             outcome = self._take(answer) if answer is not None else None

@@ -82,13 +82,18 @@ def test_a_busy_reporter_may_be_asked_again():
     error = StatusError(schema="v1", error="32 requests wait", remedy="Ask later.")
     refused = refusal(error, status=429, headers={"Retry-After": "5"})
     assert refused.may_pass
-    assert refused.retry_after.total_seconds() == 5
+    assert refused.pause.total_seconds() == 5
     assert "32 requests wait. Ask later." in str(refused)
 
 
 @pytest.mark.parametrize(("status", "may_pass"), [(400, False), (500, True), (503, True)])
 def test_an_error_of_the_server_may_pass(status, may_pass):
     assert refusal(b"oops", status=status).may_pass is may_pass
+
+
+def test_a_server_that_is_not_ready_says_when_to_ask_again():
+    refused = refusal(b"oops", status=503, headers={"Retry-After": "5"})
+    assert (refused.may_pass, refused.pause.total_seconds()) == (True, 5)
 
 
 @pytest.mark.parametrize(

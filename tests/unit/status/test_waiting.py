@@ -159,6 +159,12 @@ def test_the_pause_that_a_server_asks_for_is_kept():
     assert (waited.outcome, asked_at) == (Outcome.MET, [0, 60])
 
 
+def test_a_server_that_asks_for_days_is_asked_again_after_a_minute():
+    busy = StatusQueryFailed("asked too often", may_pass=True, retry_after=timedelta(days=10))
+    waited, asked_at = replayed(43_200, busy, GONE)
+    assert (waited.outcome, asked_at) == (Outcome.MET, [0, 60])
+
+
 def test_a_time_without_any_answer_ends_with_its_cause():
     waited, asked_at = replayed(90, BUSY)
     assert (waited.outcome, waited.error) == (Outcome.NO_ANSWER, "32 requests wait")
