@@ -12,7 +12,7 @@ from reporter.kube.plain_text import clean
 from reporter.model.fleet_status import FLEET_SCOPE, ClusterEntry, FleetDocument
 from reporter.model.states import State
 from reporter.server.status_v1 import MAX_WAIT_SECONDS
-from reporter.status import reporter_source
+from reporter.status import http_source
 from reporter.status.source import StatusQueryFailed
 
 
@@ -54,9 +54,9 @@ class HubSource:
     """Asks a hub about all clusters, or about one."""
 
     def __init__(
-        self, fetcher: reporter_source.StatusFetcher, *, answer_timeout: timedelta | None = None
+        self, fetcher: http_source.StatusFetcher, *, answer_timeout: timedelta | None = None
     ) -> None:
-        self._fetcher, self._timeout = fetcher, answer_timeout or reporter_source.ANSWER_TIMEOUT
+        self._fetcher, self._timeout = fetcher, answer_timeout or http_source.ANSWER_TIMEOUT
         self.description = fetcher.description
 
     async def ask(self, cluster: str = "", *, after: FleetAnswer | None = None) -> FleetAnswer:
@@ -68,12 +68,12 @@ class HubSource:
         """
         tag = after.tag if after is not None else ""
         fetched = await self._fetcher.fetch(
-            f"{reporter_source.PATH}/clusters/{quote(cluster, safe='')}"
+            f"{http_source.PATH}/clusters/{quote(cluster, safe='')}"
             if cluster
-            else reporter_source.PATH,
+            else http_source.PATH,
             (("wait", str(MAX_WAIT_SECONDS)),) if tag else (),
             {"If-None-Match": tag} if tag else {},
-            reporter_source.time_limit(self._timeout, waits=bool(tag)),
+            http_source.time_limit(self._timeout, waits=bool(tag)),
         )
         if after is not None and fetched.status == HTTPStatus.NOT_MODIFIED:
             return after
@@ -84,12 +84,12 @@ class HubSource:
         await self._fetcher.close()
 
 
-def _read(fetched: reporter_source.Fetched) -> FleetAnswer:
+def _read(fetched: http_source.Fetched) -> FleetAnswer:
     if fetched.status == HTTPStatus.NOT_FOUND:
-        error = reporter_source.read_error(fetched)
+        error = http_source.read_error(fetched)
         if error is not None and error.state is not None:
             return FleetAnswer(None, missing=error.error)
-    raw = reporter_source.read_raw(fetched)
+    raw = http_source.read_raw(fetched)
     if raw.get("scope") != FLEET_SCOPE:
         raise StatusQueryFailed(
             "this is the address of a reporter, and not of a hub; leave out hub:"

@@ -13,7 +13,8 @@ from reporter.model.status_document import (
     StatusError,
     UnlistedLayer,
 )
-from reporter.status.reporter_source import Fetched, path_of, query_of, read_answer
+from reporter.status.http_source import Fetched
+from reporter.status.reporter_source import path_of, query_of, read_answer
 from reporter.status.source import EVERYTHING, StatusAnswer, StatusQueryFailed, Target
 from reporter.status.summary import summarize
 
