@@ -25,10 +25,11 @@ from reporter.model.silences import SilenceFile
 from reporter.process.clock import Clock
 from reporter.settings import FLAGS, Arguments, Settings, load_settings
 from reporter.status import pods_source
+from reporter.status.http_source import HttpSource, StatusFetcher, find_answering
 from reporter.status.mounted_silences import parse_mounted, read_mounted
 from reporter.status.one_shot_cluster import ClusterSource
-from reporter.status.reporter_source import ReporterSource
-from reporter.status.source import StatusQueryFailed, StatusSource, Target
+from reporter.status.reporter_source import read_answer, request_of
+from reporter.status.source import StatusAnswer, StatusQueryFailed, StatusSource, Target
 from reporter.status.url_source import UrlFetcher
 
 
@@ -224,10 +225,7 @@ class ClusterOpener:
         Raises SettingsError, ConfigurationError or StatusQueryFailed.
         """
         if flag.kind is SourceKind.URL:
-            return ReporterSource(
-                UrlFetcher(flag.text, self._access.authorization),
-                answer_timeout=self._access.request_timeout,
-            )
+            return self._source(UrlFetcher(flag.text, self._access.authorization))
         return await self._open_in_cluster(flag.kind)
 
     @asynccontextmanager
@@ -277,26 +275,20 @@ class ClusterOpener:
         """Return a reporter that answers; without one, why."""
         pods = [pod for pod in found.pods if pod.is_ready or kind is SourceKind.REPORTER]
         pods.sort(key=lambda pod: not pod.own_url(self._environ))
+        sources = [self._source(pods_source.PodFetcher(api, pod)) for pod in pods]
+        own = pods[0].own_url(self._environ) if pods else ""
+        if own:
+            sources[0] = self._source(UrlFetcher(own, self._access.authorization))
         why = NONE_READY if found.pods else found.why
-        for pod in pods:
-            own = pod.own_url(self._environ)
-            fetcher = (
-                UrlFetcher(own, self._access.authorization)
-                if own
-                else pods_source.PodFetcher(api, pod)
-            )
-            source = ReporterSource(fetcher, answer_timeout=self._access.request_timeout)
-            try:
-                await source.ask(self._target)
-            except StatusQueryFailed as err:
-                why = str(err)
-                if own:
-                    await source.close()  # the others share the connection to the API server
-            else:
-                if own:
-                    await api.close()
-                return source, ""
-        return None, why
+        source, why = await find_answering(sources, self._target, why)
+        if own:
+            # The others share the connection to the API server.
+            await (api if source is sources[0] else sources[0]).close()
+        return source, why
+
+    def _source(self, fetcher: StatusFetcher) -> HttpSource[Target, StatusAnswer]:
+        timeout = self._access.request_timeout
+        return HttpSource(fetcher, request_of, read_answer, answer_timeout=timeout)
 
     async def _find_pods(self, api: RestClient) -> FoundPods:
         try:

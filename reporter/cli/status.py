@@ -58,10 +58,7 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
     watches = arguments.is_set("watch")
     opener = SourceOpener(arguments, target, environ, terminal, watches=watches)
     question = Question(
-        opener.open,
-        lambda source, after: source.ask(target, after=after),
-        printer.print,
-        lambda answer: summarize(answer, target).worst,
+        opener.open, target, printer.print, lambda answer: summarize(answer, target).worst
     )
     return run_asking(show_answers(question, arguments, terminal), terminal, stays=watches)
 

@@ -1,9 +1,9 @@
 """One client of ``/status/v1``, of a reporter and of a hub, wherever it is reached."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -13,7 +13,7 @@ from reporter.kube.error_mapping import is_html
 from reporter.kube.plain_text import clean
 from reporter.model.status_document import SCHEMA_VERSION, StatusError
 from reporter.server.status_v1 import MAX_WAIT_SECONDS
-from reporter.status.source import StatusQueryFailed
+from reporter.status.source import AnyAnswer, Document, StatusQueryFailed
 
 
 PATH = "/status/v1"
@@ -50,7 +50,7 @@ class Fetched(Struct, frozen=True):
 
 
 class StatusFetcher(Protocol):
-    """A way to the reporter. *description*: of the reporter that it reaches."""
+    """A way to a reporter or a hub. *description*: of what it reaches."""
 
     description: str
 
@@ -73,9 +73,74 @@ class StatusFetcher(Protocol):
         ...
 
 
-def time_limit(answer_timeout: timedelta, *, waits: bool) -> timedelta:
-    """Return how long a request may take that waits for a change, or that does not."""
-    return answer_timeout + timedelta(seconds=MAX_WAIT_SECONDS if waits else 0)
+Asked = TypeVar("Asked")
+
+
+class RequestTarget(NamedTuple):
+    """A question as path and query, without what is added to wait for a change."""
+
+    path: str
+    query: Sequence[tuple[str, str]] = ()
+
+
+class HttpSource(Generic[Asked, AnyAnswer]):
+    """
+    Asks a reporter or a hub; a question with *after* waits there for a change, as long as it lets us.
+
+    *request_of*: returns the request about a target. *read*: returns the answer in a response about it, or
+    raises StatusQueryFailed. *answer_timeout*: of an answer that does not wait; ANSWER_TIMEOUT if None.
+    """
+
+    may_lag = True
+
+    def __init__(
+        self,
+        fetcher: StatusFetcher,
+        request_of: Callable[[Asked], RequestTarget],
+        read: Callable[[Fetched, Asked], AnyAnswer],
+        *,
+        answer_timeout: timedelta | None = None,
+    ) -> None:
+        self._fetcher, self._request_of, self._read = fetcher, request_of, read
+        self._timeout = answer_timeout or ANSWER_TIMEOUT
+        self.description = fetcher.description
+
+    async def ask(self, target: Asked, /, *, after: AnyAnswer | None = None) -> AnyAnswer:
+        """
+        Return the answer about *target*. Raises StatusQueryFailed.
+
+        With *after* it comes once the content differs, or after MAX_WAIT_SECONDS. *after* itself comes back
+        if nothing has changed.
+        """
+        path, query = self._request_of(target)
+        headers: dict[str, str] = {}
+        timeout = self._timeout
+        if after is not None and after.tag:
+            headers["If-None-Match"] = after.tag
+            query = (*query, ("wait", str(MAX_WAIT_SECONDS)))
+            timeout += timedelta(seconds=MAX_WAIT_SECONDS)
+        fetched = await self._fetcher.fetch(path, query, headers, timeout)
+        if after is not None and fetched.status == HTTPStatus.NOT_MODIFIED:
+            return after
+        return self._read(fetched, target)
+
+    async def close(self) -> None:
+        """Close the connections of the fetcher."""
+        await self._fetcher.close()
+
+
+async def find_answering(
+    sources: Iterable[HttpSource[Asked, AnyAnswer]], target: Asked, why: str
+) -> tuple[HttpSource[Asked, AnyAnswer] | None, str]:
+    """Return the first source that answers; without one, why the last does not, or *why* without any."""
+    for source in sources:
+        try:
+            await source.ask(target)
+        except StatusQueryFailed as err:
+            why = str(err)
+        else:
+            return source, ""
+    return None, why
 
 
 def read_raw(fetched: Fetched) -> dict[str, Any]:
@@ -110,8 +175,27 @@ def _read_object(fetched: Fetched) -> dict[str, Any]:
     return raw
 
 
+def read_missing(fetched: Fetched) -> str | None:
+    """Return the words in which a response says that the target is not there; None if it does not."""
+    error = _read_error(fetched) if fetched.status == HTTPStatus.NOT_FOUND else None
+    return error.error if error is not None and error.state is not None else None
+
+
+def read_document(raw: dict[str, Any], schema: type[Document], program: str) -> Document:
+    """
+    Return the document in the JSON object of *program*. Raises StatusQueryFailed for one that is newer.
+    """
+    try:
+        return msgspec.convert(raw, schema)
+    except msgspec.ValidationError as err:
+        raise StatusQueryFailed(
+            f"the status has a value that this program does not know ({clean(str(err))});"
+            f" the {program} may be newer: use the program of its release"
+        ) from err
+
+
 def _error_text(fetched: Fetched) -> str:
-    error = read_error(fetched)
+    error = _read_error(fetched)
     return f"{error.error}. {error.remedy}" if error is not None else clean(fetched.body)
 
 
@@ -122,12 +206,8 @@ def _decode(body: bytes) -> Any:
         return None
 
 
-def read_error(fetched: Fetched) -> StatusError | None:
-    """
-    Return the StatusError in the body of an answer.
-
-    None for a body that is none, such as the page of a proxy on the way.
-    """
+def _read_error(fetched: Fetched) -> StatusError | None:
+    """Return the StatusError in a body; None for any other, such as the page of a proxy on the way."""
     try:
         return msgspec.json.decode(fetched.body, type=StatusError)
     except (msgspec.DecodeError, RecursionError):

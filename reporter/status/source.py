@@ -1,7 +1,7 @@
 """A source of the status, its answers, and why there may be none."""
 
 from datetime import timedelta
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -59,9 +59,12 @@ class Target(Struct, frozen=True):
 EVERYTHING = Target()
 
 
-class StatusAnswer(Struct, frozen=True):
+Document = TypeVar("Document")
+
+
+class Answer(Struct, Generic[Document], frozen=True):
     """
-    An answer about a target.
+    An answer about a target, of a reporter, a hub, or what this program evaluates.
 
     *document*: None if the target is certainly not there; *missing* says so then, and *alike* is what
     there is of a similar name.
@@ -70,12 +73,16 @@ class StatusAnswer(Struct, frozen=True):
     and why.
     """
 
-    document: StatusDocument | None
+    document: Document | None
     raw: Any = None
     missing: str = ""
     alike: str = ""
     tag: str = ""
     notes: tuple[str, ...] = ()
+
+
+class StatusAnswer(Answer[StatusDocument], frozen=True):
+    """An answer about one cluster."""
 
     @property
     def namespace(self) -> NamespaceStatus | None:
@@ -88,8 +95,14 @@ class StatusAnswer(Struct, frozen=True):
         return document.namespaces[0] if document is not None and document.namespaces else None
 
 
-class StatusSource(Protocol):
-    """A source of the status: a reporter, or a cluster or a dump that this program evaluates."""
+Asked_contra = TypeVar("Asked_contra", contravariant=True)
+AnyAnswer = TypeVar("AnyAnswer", bound=Answer[Any])
+
+
+class AnswerSource(Protocol[Asked_contra, AnyAnswer]):
+    """
+    A source of the status: a reporter, a hub, or a cluster or a dump that this program evaluates.
+    """
 
     @property
     def description(self) -> str:
@@ -99,13 +112,13 @@ class StatusSource(Protocol):
     @property
     def may_lag(self) -> bool:
         """
-        True for a reporter: its first answer may be of a pass before the question.
+        True for a reporter or a hub: its first answer may be of a pass before the question.
 
         False for a source that reads the cluster or a dump after the question.
         """
         ...
 
-    async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
+    async def ask(self, target: Asked_contra, /, *, after: AnyAnswer | None = None) -> AnyAnswer:
         """
         Return the status of the target. Raises StatusQueryFailed.
 
@@ -116,3 +129,6 @@ class StatusSource(Protocol):
     async def close(self) -> None:
         """Close connections and end the watches of the source; no question may follow."""
         ...
+
+
+StatusSource: TypeAlias = AnswerSource[Target, StatusAnswer]

@@ -14,7 +14,7 @@ from reporter.model.status_document import (
     UnlistedLayer,
 )
 from reporter.status.http_source import Fetched
-from reporter.status.reporter_source import path_of, query_of, read_answer
+from reporter.status.reporter_source import read_answer, request_of
 from reporter.status.source import EVERYTHING, StatusAnswer, StatusQueryFailed, Target
 from reporter.status.summary import summarize
 
@@ -107,16 +107,12 @@ def test_a_server_that_is_not_ready_says_when_to_ask_again():
     ],
 )
 def test_each_target_has_a_path(target, path):
-    assert path_of(target) == path
+    assert request_of(target).path == path
 
 
 def test_of_the_control_plane_alone_few_namespaces_are_asked_for():
-    assert query_of(EVERYTHING, waits=False) == ()
-    assert query_of(Target("team-a"), waits=True) == (("wait", "30"),)
-    assert query_of(Target(is_cluster=True), waits=True) == (
-        ("state", "Terminating"),
-        ("wait", "30"),
-    )
+    assert request_of(EVERYTHING).query == request_of(Target("team-a")).query == ()
+    assert request_of(Target(is_cluster=True)).query == (("state", "Terminating"),)
 
 
 @pytest.mark.parametrize(
