@@ -9,7 +9,7 @@ from reporter.cli import command
 from reporter.cli.asking import ExitCode, Terminal
 from reporter.cli.configuration import load_configuration
 from reporter.cli.source_arguments import parse_target
-from reporter.cli.sources import SourceOpener
+from reporter.cli.sources import source_opener
 from reporter.model.enums import Reason
 from reporter.model.suggest import find_similar
 from reporter.process.imports import uncollected_imports
@@ -83,8 +83,8 @@ async def _explain(
     terminal: Terminal,
     environ: Mapping[str, str],
 ) -> int:
-    opener = SourceOpener(arguments, target, environ, terminal, used={OVERLAY, PACKS})
-    source = await opener.open()
+    open_source = source_opener(arguments, target, environ, terminal, used={OVERLAY, PACKS})
+    source = await open_source()
     try:
         answer = await source.ask(target)
     finally:

@@ -1,5 +1,6 @@
 """A source of the status, its answers, and why there may be none."""
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
@@ -132,3 +133,7 @@ class AnswerSource(Protocol[Asked_contra, AnyAnswer]):
 
 
 StatusSource: TypeAlias = AnswerSource[Target, StatusAnswer]
+OpenSource: TypeAlias = Callable[[], Awaitable[StatusSource]]
+"""
+Opens a source, to be closed by the caller. Raises SettingsError, ConfigurationError or StatusQueryFailed.
+"""

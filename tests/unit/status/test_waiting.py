@@ -116,6 +116,9 @@ class ScriptedSource:
         self._clock, self._answers = clock, list(answers)
         self.asked_at: list[float] = []
 
+    async def open(self) -> "ScriptedSource":
+        return self
+
     async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
         self.asked_at.append(self._clock.now - START_SECONDS)
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
@@ -133,7 +136,7 @@ def replayed(
     clock = VirtualClock()
     event_loop, source = VirtualEventLoop(clock), ScriptedSource(clock, *answers)
     wait = StatusWait(Target("team-a"), WaitCondition.GONE, timedelta(seconds=seconds))
-    waiter = Waiter(source, wait, seconds=lambda: clock.now)
+    waiter = Waiter(source.open, wait, seconds=lambda: clock.now)
     task = event_loop.loop.create_task(waiter.run())
     try:
         event_loop.run_until_idle()
