@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from reporter.cli.asking import Format, Terminal, to_json, to_yaml
-from reporter.cli.cluster_sources import ClusterAccess, find_pods_of_one
+from reporter.cli.cluster_opener import ClusterAccess, find_pods_of_one
 from reporter.cli.configuration import load_configuration
 from reporter.cli.event_loop import run_asking
+from reporter.cli.output import Format, Terminal, to_json, to_yaml
 from reporter.cli.reporter_flags import READS_ALONE
 from reporter.cli.source_arguments import SourceFlag, parse_source_flag
 from reporter.cli.status_output import ChangePrinter, Question, show_answers
@@ -15,11 +15,11 @@ from reporter.process.clock import Clock
 from reporter.settings import Arguments, SettingsError
 from reporter.status import fleet_table
 from reporter.status.http_source import HttpSource, StatusFetcher, find_answering
-from reporter.status.hub_source import FleetAnswer, read_answer, request_of
-from reporter.status.pods_source import HUB, HUB_SELECTOR, PodFetcher
+from reporter.status.hub_answers import FleetAnswer, read_answer, request_of
+from reporter.status.pod_fetcher import HUB, HUB_SELECTOR, PodFetcher
 from reporter.status.source import StatusQueryFailed
 from reporter.status.table import ChangingTable
-from reporter.status.url_source import UrlFetcher
+from reporter.status.url_fetcher import UrlFetcher
 
 
 def run_fleet_status(

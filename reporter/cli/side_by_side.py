@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from reporter.cli.asking import BY_STATE, ExitCode, Format, Terminal, to_json
+from reporter.cli.output import BY_STATE, ExitCode, Format, Terminal, to_json
 from reporter.cli.status_output import describe_gaps
 from reporter.model.states import State
 from reporter.model.status_document import (

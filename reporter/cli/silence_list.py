@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from reporter.cli.asking import ExitCode, ListFormat, Terminal, to_json
 from reporter.cli.event_loop import run_asking
+from reporter.cli.output import ExitCode, ListFormat, Terminal, to_json
 from reporter.cli.source_arguments import CLUSTER, FILE, parse_target
-from reporter.cli.sources import source_opener
+from reporter.cli.source_opener import source_opener
 from reporter.evaluation.evaluation import Evaluation
 from reporter.model.silences import SilenceState
 from reporter.settings import Arguments, SettingsError

@@ -10,11 +10,11 @@ from enum import StrEnum, unique
 
 from reporter import PROGRAM_NAME
 from reporter.cli import command
-from reporter.cli.asking import ExitCode, Format, Terminal
-from reporter.cli.asking_commands import PLUGIN_COMMANDS, PLUGIN_DEFAULT_COMMAND
+from reporter.cli.command_names import PLUGIN_COMMANDS, PLUGIN_DEFAULT_COMMAND
 from reporter.cli.event_loop import run_asking
+from reporter.cli.output import ExitCode, Format, Terminal
 from reporter.cli.source_arguments import CLUSTER, FILE, KUBECONFIG, asks_hub, parse_target
-from reporter.cli.sources import source_opener
+from reporter.cli.source_opener import source_opener
 from reporter.cli.status_output import Printer, Question, show_answers
 from reporter.process.imports import uncollected_imports
 from reporter.settings import Arguments, Flag, SettingsError

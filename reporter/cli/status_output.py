@@ -7,7 +7,7 @@ from datetime import timedelta
 from itertools import chain
 from typing import Any, Generic, TypeVar
 
-from reporter.cli.asking import BY_STATE, ExitCode, Format, Terminal, to_json, to_yaml
+from reporter.cli.output import BY_STATE, ExitCode, Format, Terminal, to_json, to_yaml
 from reporter.model.sanitize import abbreviate_list, human_duration
 from reporter.model.states import State
 from reporter.model.status_document import StatusDocument

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from reporter.cli import command
-from reporter.cli.asking import ExitCode, Terminal
 from reporter.cli.event_loop import run_asking
+from reporter.cli.output import ExitCode, Terminal
 from reporter.cli.source_arguments import FILE, parse_target
-from reporter.cli.sources import source_opener
+from reporter.cli.source_opener import source_opener
 from reporter.model.states import State
 from reporter.process.clock import monotonic_seconds
 from reporter.settings import Arguments, Flag, SettingsError

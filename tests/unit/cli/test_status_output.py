@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 from reporter import PROGRAM_NAME
-from reporter.cli.asking import BY_STATE, Terminal, to_json, to_yaml
-from reporter.cli.asking_commands import ASKING_COMMANDS
 from reporter.cli.command import Command, find_command
+from reporter.cli.command_names import ASKING_COMMANDS
 from reporter.cli.explain import EXPLAIN
+from reporter.cli.output import BY_STATE, Terminal, to_json, to_yaml
 from reporter.cli.status import CHECK, STATUS
 from reporter.cli.status_output import Question, describe_gaps, show_answers
 from reporter.cli.wait import BY_OUTCOME, WAIT

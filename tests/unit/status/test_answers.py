@@ -14,7 +14,7 @@ from reporter.model.status_document import (
     UnlistedLayer,
 )
 from reporter.status.http_source import Fetched
-from reporter.status.reporter_source import read_answer, request_of
+from reporter.status.reporter_answers import read_answer, request_of
 from reporter.status.source import EVERYTHING, StatusAnswer, StatusQueryFailed, Target
 from reporter.status.summary import summarize
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from functools import partial
 
 from reporter.catalogue.entries import Catalogue
-from reporter.cli.asking import Terminal
+from reporter.cli.output import Terminal
 from reporter.cli.reporter_flags import ConfigurationLoader
 from reporter.cli.source_arguments import SourceKind, parse_source_flag
 from reporter.kube.stack_dump import DumpEnd
@@ -36,7 +36,7 @@ def source_opener(
         return partial(_open_dump, flag.text, arguments, environ, terminal)
     # Here and not when it opens, which may have little time.
     with uncollected_imports():
-        from reporter.cli.cluster_sources import ClusterOpener  # noqa: PLC0415
+        from reporter.cli.cluster_opener import ClusterOpener  # noqa: PLC0415
 
     opener = ClusterOpener(arguments, target, environ, terminal, watches=watches, used=used)
     return partial(opener.open, flag)
