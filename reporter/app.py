@@ -55,11 +55,11 @@ from reporter.server.served_document import REPORTER_DOCUMENT, StatusV1
 from reporter.server.server import Pages, make_server
 from reporter.server.static_files import page_routes
 from reporter.settings import Settings
+from reporter.status.diagnosis import StateHistory
+from reporter.status.diagnosis_page import DiagnosisPage, ProcessInfo
 from reporter.status.object_plan import StatusObjectPlan, write_status
 from reporter.status.packages import PackageIndex
 from reporter.status.stack_statuses import StackStatuses
-from reporter.status.status_page import ProcessInfo, StatusPage
-from reporter.status.whole_status import StateHistory
 
 
 LoadFunc: TypeAlias = Callable[[], Catalogue]
@@ -220,7 +220,7 @@ class Reporter:
         self._wire_store()
         if settings.mirror_events:
             self._wire_mirror()
-        self._status_page = StatusPage(
+        self._diagnosis_page = DiagnosisPage(
             self._store,
             self._controller,
             self._announcements,
@@ -323,7 +323,7 @@ class Reporter:
             settings,
             Pages(
                 self.metrics.expose,
-                self._status_page.render,
+                self._diagnosis_page.render,
                 self._health.why_not_live,
                 self._health.why_not_ready,
                 self._health.describe_limits,
