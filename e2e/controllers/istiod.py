@@ -65,7 +65,7 @@ spec:
   - { name: {{ .Name }}, port: {{ .Port }}, protocol: TCP }
   {{- end }}
 """
-"""What istiod makes of a Gateway that it accepts; the names and labels are those of its chart."""
+"""The objects that istiod makes for a Gateway that it accepts, with the names and labels of its chart."""
 
 
 @dataclass

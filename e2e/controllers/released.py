@@ -18,9 +18,7 @@ from e2e.controlplane import assets, pins
 
 @dataclass(frozen=True)
 class Released:
-    """
-    *program*: its path in the *image*. *asked*: arguments with which it prints its version.
-    """
+    """*program*: its path in the *image*. *asked*: arguments with which it prints its version."""
 
     name: str
     version: str

@@ -199,10 +199,13 @@ def cuts_routes_off(
     Return whether some route has no listener left: none of the Gateway's works, or it names one that fails.
 
     A route that names none is attached to all. One that names a port counts as cut off, since ports of
-    listeners are not read.
+    listeners are not read, and so do all while routes were never listed.
     """
+    if not failures:
+        return False
     failing = {each.listener for each in failures}
-    if failing.issuperset(each.name for each in gateway.spec.listeners or ()):
+    has_others = not failing.issuperset(each.name for each in gateway.spec.listeners or ())
+    if not has_others or not snapshot.has_synced(HTTP_ROUTES):
         return True
     return any(
         parent.section_name in failing or (not parent.section_name and parent.port is not None)

@@ -2,7 +2,9 @@
 
 import pytest
 
+from reporter.kinds.gateway_api import HTTP_ROUTES
 from reporter.model.enums import TroubleKind
+from reporter.model.observations import NotSynced
 from tests.support.builders import NOON, an_observed_condition
 from tests.support.gateways import (
     BAD_TLS,
@@ -15,7 +17,7 @@ from tests.support.gateways import (
     listening,
     unassigned,
 )
-from tests.support.harness_builders import a_route, rendered_troubles, verdict_of
+from tests.support.harness_builders import a_harness_store, a_route, rendered_troubles, verdict_of
 from tests.support.probe_verdicts import only_trouble
 
 
@@ -130,3 +132,10 @@ def test_a_gateway_that_is_not_programmed_is_out_whatever_works():
         listener_conditions={"https": (CERTIFICATE,)},
     )
     assert only_trouble(verdict_of(REASON, made, a_route())).is_out
+
+
+def test_all_routes_count_as_cut_off_while_they_were_never_listed():
+    made = gateway(listeners=("http", "https"), listener_conditions={"https": (CERTIFICATE,)})
+    store = a_harness_store(made)
+    store.set_watch_state(HTTP_ROUTES, NotSynced("may not list it"))
+    assert only_trouble(verdict_of(REASON, store=store)).is_out
