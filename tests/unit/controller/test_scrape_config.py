@@ -18,7 +18,6 @@ from reporter.controller.permissions import (
 from reporter.controller.scrape_config import make_scrape_config
 from reporter.evaluation.registry import SPECS
 from reporter.kube.access_review import Permission
-from reporter.metrics.page import Metrics
 from reporter.model.enums import Reason
 from reporter.probes.probe import ProbeParameters
 from reporter.scrape.samples import ScrapeResult
@@ -29,7 +28,7 @@ from reporter.store.samples import SampleStore
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.downloads import a_scrape_result
 from tests.support.loading_pods import REASON, a_loading_pod
-from tests.support.metrics_text import metrics_text
+from tests.support.metrics_text import metrics_text, some_metrics
 
 
 ENGINE = Reason("inferencesetEngineStalled")
@@ -120,7 +119,7 @@ def test_the_proxys_right_is_needed_only_where_it_may_be_used(mode, needed):
 
 
 def test_scrapes_are_counted_by_result_and_every_result_is_there_from_the_start():
-    metrics = Metrics(DEFAULT_CATALOGUE, list)
+    metrics = some_metrics(DEFAULT_CATALOGUE)
     metrics.count_scrape(ScrapeResult.READ)
     page = metrics_text(metrics)
     series = [line for line in page.splitlines() if "_scrapes_total{" in line]
