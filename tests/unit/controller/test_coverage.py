@@ -12,7 +12,7 @@ from reporter.controller.coverage import (
     find_idle_reasons,
     reasons_without,
 )
-from reporter.controller.permissions import required_permissions
+from reporter.controller.permissions import PermissionNeeds, required_permissions
 from reporter.evaluation.registry import SPECS
 from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.model.observations import NotSynced
@@ -108,7 +108,7 @@ def test_what_lacks_a_permission_is_unknown_in_the_status(kind):
     purposes = {
         purpose
         for permission, purposes in required_permissions(
-            DEFAULT_CATALOGUE, lease=None, mode=ScrapeMode.DIRECT
+            DEFAULT_CATALOGUE, PermissionNeeds(mode=ScrapeMode.DIRECT)
         ).items()
         if (permission.verb, permission.resource) == ("list", kind.resource)
         for purpose in purposes

@@ -12,6 +12,7 @@ from reporter.controller.coverage import find_idle_reasons
 from reporter.controller.enabled_scrapes import find_scrapes, renew_scrapes, scraping_reasons
 from reporter.controller.permissions import (
     POD_PROXY_PERMISSION,
+    PermissionNeeds,
     permissions_for,
     required_permissions,
 )
@@ -112,9 +113,11 @@ def test_what_is_slow_by_the_flags_is_what_wakes_the_judge():
 
 @pytest.mark.parametrize(("mode", "needed"), [(AUTO, True), (PROXY, True), (DIRECT, False)])
 def test_the_proxys_right_is_needed_only_where_it_may_be_used(mode, needed):
-    found = required_permissions(DEFAULT_CATALOGUE, lease=None, mode=mode)
+    found = required_permissions(DEFAULT_CATALOGUE, PermissionNeeds(mode=mode))
     assert (POD_PROXY_PERMISSION in found) is needed
-    assert POD_PROXY_PERMISSION not in required_permissions(scraping_only(), lease=None, mode=mode)
+    assert POD_PROXY_PERMISSION not in required_permissions(
+        scraping_only(), PermissionNeeds(mode=mode)
+    )
     assert Permission("get", "", "pods/proxy") == POD_PROXY_PERMISSION
 
 
