@@ -6,10 +6,11 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from reporter.announcing.announcements import Announcements, StoredEpisodes
 from reporter.history.content import make_spec, make_status_patch
-from reporter.history.existing import SILENCED, Create, Json, Patch
+from reporter.history.existing import SILENCED, Create, Patch
 from reporter.kinds.health_events import HealthEvent, StoreWriteResult
 from reporter.kinds.objects import NamespacedName
 from reporter.kinds.resource_kind import ResourceKind
+from reporter.kube.decoding import Json
 from reporter.kube.errors import Conflict, NotFound
 from reporter.kube.event_format import episode_annotations, event_labels, health_event_name
 from reporter.kube.event_record import EventRecord

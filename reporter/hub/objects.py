@@ -11,7 +11,8 @@ from reporter.hub.document import FleetView, confirmed_at, render_status
 from reporter.hub.fleet_cache import RENEWAL_SPACING, FleetCache
 from reporter.kinds.objects import NamespacedName
 from reporter.kinds.productionstack import ProductionStackCluster
-from reporter.rollup.desired import Json, evaluation_interval, make_patch
+from reporter.kube.decoding import Json
+from reporter.rollup.desired import evaluation_interval, make_patch
 from reporter.status.object_plan import ObjectWrite, PendingObject, WrittenStatuses
 from reporter.status.roll_up_patches import OBJECTS_BETWEEN_YIELDS
 from reporter.store.written_objects import WrittenObjectStore

@@ -9,6 +9,7 @@ from reporter.controller.reread_schedule import reread_interval
 from reporter.kinds.objects import NamespacedName
 from reporter.kinds.productionstack import StatusObject
 from reporter.kinds.resource_kind import ResourceKind
+from reporter.kube.decoding import Json
 from reporter.kube.errors import Conflict, KubeError, WriteFailure, failure_of
 from reporter.kube.leader_writer import (
     AfterTry,
@@ -22,7 +23,6 @@ from reporter.kube.object_client import ObjectClient
 from reporter.kube.write_limits import MAX_PAUSE, WriteRate
 from reporter.model.object_status import WriteObjectResult
 from reporter.rollup.desired import (
-    Json,
     change_due_at,
     is_outdated,
     renewal_due_at,

@@ -7,10 +7,10 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from reporter.kinds.objects import NamespacedName
 from reporter.kinds.productionstack import ProductionStackStatus, StatusScope
+from reporter.kube.decoding import Json
 from reporter.model.subjects import Subject
 from reporter.rollup.desired import (
     DesiredStatus,
-    Json,
     evaluation_interval,
     make_desired,
     make_patch,

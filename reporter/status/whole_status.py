@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import chain, islice
 from types import MappingProxyType
-from typing import Any
 
 from reporter.announcing.message import MessageInput, ReportedTrouble, render_message
 from reporter.announcing.schedule import PublishContext
@@ -20,6 +19,7 @@ from reporter.evaluation.finished_pass import FinishedPass
 from reporter.evaluation.silence_texts import silence_file_json, silence_json
 from reporter.evaluation.states import ReasonState, shown_state
 from reporter.evaluation.tracking import next_tracking_deadline
+from reporter.kube.decoding import Json
 from reporter.model.enums import Reason
 from reporter.model.observations import NotServed, NotSynced, WatchLost, WatchState
 from reporter.model.subjects import FindingKey, Subject
@@ -27,7 +27,6 @@ from reporter.model.times import format_time
 from reporter.snapshot.snapshot import Snapshot
 
 
-Json = dict[str, Any]
 StateSince = Callable[[FindingKey, ReasonState], datetime]
 
 NO_IDLE_REASONS: Mapping[Reason, str] = MappingProxyType({})

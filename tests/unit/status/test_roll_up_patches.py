@@ -11,11 +11,12 @@ from reporter.kinds.productionstack import (
     PRODUCTION_STACK_STATUSES,
     ProductionStackStatus,
 )
+from reporter.kube.decoding import Json
 from reporter.model.enums import Layer
 from reporter.model.observations import Watching
 from reporter.model.states import State
 from reporter.model.subjects import Subject
-from reporter.rollup.desired import GENERATION_SETTLE, Json
+from reporter.rollup.desired import GENERATION_SETTLE
 from reporter.rollup.document import StatusView
 from reporter.status.roll_up_patches import RollUpPatches
 from reporter.store.written_objects import WrittenObjectStore
