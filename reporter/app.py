@@ -214,7 +214,7 @@ class Reporter:
             self._leadership,
             process=ProcessInfo(
                 self._identity,
-                self._effective.find_idle,
+                self._effective.find_unchecked,
                 lambda: {kind: each.as_json() for kind, each in self._find_unread().items()},
                 self._inputs.describe_permissions,
                 self._why_overlay_refused,

@@ -66,7 +66,7 @@ def _run_silence(arguments: Arguments, environ: Mapping[str, str]) -> int:
     now, terminal = Clock().now(), Terminal(environ, arguments)
     text = _written(arguments, target, names[1], now=now)
     subject = Subject(_layer_of(target), target.namespace, target.name)
-    found = check_silence(text, catalogue, Subjects(frozenset({subject})), idle=(), now=now)
+    found = check_silence(text, catalogue, Subjects(frozenset({subject})), unchecked=(), now=now)
     if found.state is SilenceState.EXPIRED:
         raise SettingsError(f"--until={arguments.values['until']}", "is over already")
     if found.state is not SilenceState.ACTIVE:

@@ -29,7 +29,7 @@ from reporter.snapshot.snapshot import Snapshot
 
 StateSince = Callable[[FindingKey, ReasonState], datetime]
 
-NO_IDLE_REASONS: Mapping[Reason, str] = MappingProxyType({})
+NONE_UNCHECKED: Mapping[Reason, str] = MappingProxyType({})
 
 SUBJECTS_PER_CHUNK = 16
 """The subjects that are rendered at once, which takes a few milliseconds of the event loop."""
@@ -81,7 +81,7 @@ def render_status(
     *,
     since: StateSince,
     process: Json,
-    idle: Mapping[Reason, str] = NO_IDLE_REASONS,
+    unchecked: Mapping[Reason, str] = NONE_UNCHECKED,
 ) -> Iterator[str]:
     """
     Yield the page as JSON in chunks: rendering all of it at once would hold the loop for a second.
@@ -90,7 +90,7 @@ def render_status(
 
     *since*: returns when a key entered its state.
     *process*: the first keys of the page, "leading" among them.
-    *idle*: the reasons that check nothing, with what to set.
+    *unchecked*: the reasons that check nothing, with what to set.
     """
     evaluation = context.evaluation
     yield _head_json(context, snapshot, process)
@@ -106,7 +106,7 @@ def render_status(
             verdicts = [
                 _verdict_json(key, each, context, since(key, each)) for key, each in states
             ]
-            texts.append(_indent(_subject_json(subject, verdicts, context, idle)))
+            texts.append(_indent(_subject_json(subject, verdicts, context, unchecked)))
         yield comma + ",".join(texts)
         comma = ","
     yield "\n  ]\n}\n"
@@ -141,11 +141,14 @@ def _indent(value: Json) -> str:
 
 
 def _subject_json(
-    subject: Subject, verdicts: list[Json], context: PublishContext, idle: Mapping[Reason, str]
+    subject: Subject,
+    verdicts: list[Json],
+    context: PublishContext,
+    unchecked: Mapping[Reason, str],
 ) -> Json:
     not_clear = {verdict["reason"] for verdict in verdicts}
     entries = context.catalogue.evaluated_entries(subject.layer, subject.kind)
-    not_checked = {e.reason: idle[e.reason] for e in entries if e.reason in idle}
+    not_checked = {e.reason: unchecked[e.reason] for e in entries if e.reason in unchecked}
     clear = [
         entry.reason
         for entry in entries

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from msgspec.structs import replace as replace_parameters
 
 from reporter.catalogue.entries import Catalogue, ProbeSpec
-from reporter.controller.coverage import find_idle_reasons
+from reporter.controller.coverage import find_unchecked
 from reporter.controller.enabled_scrapes import find_scrapes, renew_scrapes, scraping_reasons
 from reporter.controller.permissions import (
     POD_PROXY_PERMISSION,
@@ -151,9 +151,9 @@ def test_what_the_scope_leaves_out_is_not_read_and_says_what_to_set(scope, loadi
     flags = settings(f"--scrape={scope}").flag_texts
     specs = {**SPECS, "weight-download": spec_with(READY_SCRAPE)}
     assert (REASON in find_scrapes(DEFAULT_CATALOGUE, SPECS, flags)) is (not loading)
-    assert find_idle_reasons(DEFAULT_CATALOGUE, SPECS, flags).get(REASON, "") == loading
+    assert find_unchecked(DEFAULT_CATALOGUE, SPECS, flags).get(REASON, "") == loading
     assert (REASON in find_scrapes(DEFAULT_CATALOGUE, specs, flags)) is (not ready)
-    assert find_idle_reasons(DEFAULT_CATALOGUE, specs, flags).get(REASON, "") == ready
+    assert find_unchecked(DEFAULT_CATALOGUE, specs, flags).get(REASON, "") == ready
 
 
 @pytest.mark.parametrize(
