@@ -152,7 +152,7 @@ e2e-hub: $(STAMP) ## a fleet of two clusters, real metrics engines and the hub, 
 	-@$(BIN)/python -m e2e.hub.parts.victoria_metrics --quiet
 	CONTROLPLANE_REQUIRED=1 $(BIN)/pytest e2e/hub -m "" $(SIDE_BY_SIDE) --numprocesses=2
 
-e2e-controllers: $(STAMP) ## KAITO, KEDA, the endpoint picker and Karpenter's core as they are released, healthy and with faults
+e2e-controllers: $(STAMP) ## istiod, KAITO, KEDA, the endpoint picker and Karpenter's core as they are released, healthy and with faults
 	@$(BIN)/python -m e2e.controlplane --quiet
 	@$(BIN)/python -m e2e.controllers --quiet
 	CONTROLPLANE_REQUIRED=1 CONTROLLERS_REQUIRED=1 $(BIN)/pytest e2e/controllers -m "" --numprocesses=0 $(RECORD)

@@ -55,11 +55,11 @@ from reporter.server.server import Pages, make_server
 from reporter.server.static_files import page_routes
 from reporter.settings import Settings
 from reporter.snapshot.snapshot import Snapshot
-from reporter.status.object_plan import StatusObjectPlan
+from reporter.status.diagnosis import StateHistory
+from reporter.status.diagnosis_page import DiagnosisPage, ProcessInfo
+from reporter.status.object_plan import StatusObjectPlan, write_status
 from reporter.status.packages import PackageIndex
-from reporter.status.roll_up_patches import RollUpPatches
-from reporter.status.status_page import ProcessInfo, StatusPage
-from reporter.status.whole_status import StateHistory
+from reporter.status.stack_statuses import StackStatuses
 
 
 LoadFunc: TypeAlias = Callable[[], Catalogue]
@@ -157,7 +157,7 @@ class Reporter:
             inputs.proxied_page_age,
             inputs.missing_rights,
         )
-        inputs.permissions.subscribe(rollup.on_permissions_changed)
+        inputs.permissions.changes.subscribe(rollup.on_permissions_changed)
         return rollup
 
     def _wire_reload(self, load: LoadFunc | None) -> None:
@@ -206,7 +206,7 @@ class Reporter:
         self._wire_store()
         if settings.mirror_events:
             self._wire_mirror()
-        self._status_page = StatusPage(
+        self._diagnosis_page = DiagnosisPage(
             self._store,
             self._controller,
             self._announcements,
@@ -232,17 +232,12 @@ class Reporter:
         client = ObjectClient(self._api, kind, ProductionStackStatus)
         plan = StatusObjectPlan(
             objects,
-            RollUpPatches(
-                objects,
-                self._rollup,
-                self._settings.release_namespace,
-                resync=self._settings.resync,
-            ),
-            client,
+            self._rollup,
+            StackStatuses(self._settings.release_namespace, resync=self._settings.resync),
             kind=kind,
             count_write=self.metrics.count_status_write,
         )
-        writer = self._make_writer(plan, plan.write)
+        writer = self._make_writer(plan, partial(write_status, client))
         self.metrics.set_failing_objects_function(lambda: plan.count_failing(writer))
         if self._settings.status_objects:
             self._writers["status object publisher"] = writer
@@ -312,7 +307,7 @@ class Reporter:
             settings,
             Pages(
                 self.metrics.expose,
-                self._status_page.render,
+                self._diagnosis_page.render,
                 self._health.why_not_live,
                 self._health.why_not_ready,
                 self._health.describe_limits,

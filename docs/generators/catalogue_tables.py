@@ -23,7 +23,7 @@ from reporter.catalogue.format import (
 from reporter.catalogue.format_of_kinds import KindEntry, SubjectEntry
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.parsed_entries import build_holds
-from reporter.catalogue.published_reasons import read_entries
+from reporter.catalogue.reason_reference import read_entries
 from reporter.catalogue.yaml_reader import describe_type, field_meaning
 from reporter.model.enums import Layer
 

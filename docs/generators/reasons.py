@@ -8,7 +8,7 @@ from pathlib import Path
 
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.overlay import DEFAULT_PACKS, shipped_packs
-from reporter.catalogue.published_reasons import render_reasons
+from reporter.catalogue.reason_reference import render_reasons
 
 
 COMMAND = "python -m docs.generators.reasons"

@@ -7,7 +7,7 @@ import yaml
 from e2e.chart import CHART
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.overlay import shipped_packs
-from reporter.catalogue.published_reasons import read_entries
+from reporter.catalogue.reason_reference import read_entries
 
 
 FILE = CHART / "files" / "reasons.yaml"

@@ -15,7 +15,7 @@ from msgspec import UNSET
 from e2e.chart import CHART, HUB_CHART
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.overlay import shipped_packs
-from reporter.catalogue.published_reasons import read_entries
+from reporter.catalogue.reason_reference import read_entries
 
 
 PAGE = CHART.parents[1] / "docs" / "alerts.md"

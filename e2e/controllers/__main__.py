@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from e2e.controllers import programs
+from e2e.controllers import programs, released
 from e2e.controlplane import assets
 from e2e.controlplane.golang import BuildFailed
 
@@ -19,6 +19,10 @@ def main() -> int:
         return 1
     for name, why in programs.NOT_RUN.items():
         print(f"{name:17} NOT RUN: {why}", file=sys.stderr)
+    try:
+        found[released.ISTIOD.name] = str(released.find_or_take(released.ISTIOD))
+    except (released.ReleaseMissing, assets.AssetsMissing, BuildFailed) as err:
+        print(f"{released.ISTIOD.name:17} NOT RUN: {err}\n{programs.NO_ISTIOD}", file=sys.stderr)
     if not arguments.quiet:
         for name, path in found.items():
             print(f"{name:16} {programs.version(name):9} {path}")

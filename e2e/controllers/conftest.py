@@ -1,6 +1,6 @@
 """The stack, started once for a module, or a loud word that its controllers are not built."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
@@ -13,21 +13,24 @@ from e2e.support.reporter_process import ReporterProcess
 from tests.support.needed_programs import NeededProgram
 
 
-def _needed(title: str, *names: str) -> NeededProgram:
+def _needed(
+    title: str, find: Callable[[], None], required: str = "CONTROLLERS_REQUIRED"
+) -> NeededProgram:
     return NeededProgram(
         title=f"REAL {title}",
         tests=f"with {title} as it is released",
         why_skipped=f"no {title}, see the end",
-        find=partial(programs.find, *names),
+        find=find,
         missing=programs.ControllersMissing,
-        required_variable="CONTROLLERS_REQUIRED",
+        required_variable=required,
     )
 
 
 NEEDED = {
-    "controllers": _needed("KAITO", programs.KAITO, programs.KARPENTER),
-    "keda": _needed("KEDA", programs.KEDA, programs.KEDA_METRICS),
-    "needs_picker": _needed("ENDPOINT PICKER", programs.PICKER),
+    "controllers": _needed("KAITO", partial(programs.find, programs.KAITO, programs.KARPENTER)),
+    "keda": _needed("KEDA", partial(programs.find, programs.KEDA, programs.KEDA_METRICS)),
+    "needs_picker": _needed("ENDPOINT PICKER", partial(programs.find, programs.PICKER)),
+    "istiod": _needed("ISTIOD", programs.find_istiod, "ISTIOD_REQUIRED"),
 }
 """The programs that are needed, by the fixture that starts them."""
 

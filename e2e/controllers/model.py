@@ -1,4 +1,4 @@
-"""A team with one model, in the shape of its charts; the tests stand in for Istio."""
+"""A team with one model, in the shape of its charts; the tests stand in for Istio where istiod is not run."""
 
 import secrets
 from collections.abc import Iterator
@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
+from e2e.controllers.istiod import Istiod
 from e2e.controllers.keda import Scaler
 from e2e.controllers.stack import INSTANCE_TYPE
 from e2e.controlplane import Client, ControlPlane, Json, until
@@ -38,12 +39,15 @@ class ModelSpec:
 @dataclass(frozen=True)
 class Model:
     """
-    A model and the harness around it, in a namespace of its own. *scaler*: what KEDA asks about it.
+    A model and the harness around it, in a namespace of its own.
+
+    *scaler*: what KEDA asks about it. *istiod*: who writes what Istio says of it, instead of the tests.
     """
 
     plane: ControlPlane
     namespace: str
     scaler: Scaler | None = None
+    istiod: Istiod | None = None
 
     @property
     def client(self) -> Client:
@@ -54,12 +58,13 @@ class Model:
         return TeamStack(self.plane, self.namespace)
 
     def install_harness(self) -> None:
-        """Install all but the InferenceSet, and write what Istio says of it."""
+        """Install all but the InferenceSet; without an istiod, write what Istio says of it."""
         for manifest in self.team.chart_manifests():
             if manifest["kind"] != "InferenceSet":
                 self.client.apply(manifest)
-        self.team.accept_gateway()
-        self.team.program_gateway()
+        if self.istiod is None:
+            self.team.accept_gateway()
+            self.team.program_gateway()
         self.team.authorize_api_key()
         self.team.wait_started()
 
@@ -162,11 +167,14 @@ def _scaling(metrics: str) -> dict[str, str]:
 
 
 @contextmanager
-def a_model(plane: ControlPlane, name: str, scaler: Scaler | None = None) -> Iterator[Model]:
-    """A harness whose model is not yet installed."""
-    model = Model(plane, f"{name}-{secrets.token_hex(2)}", scaler)
+def a_model(
+    plane: ControlPlane, name: str, scaler: Scaler | None = None, istiod: Istiod | None = None
+) -> Iterator[Model]:
+    """A harness whose model is not yet installed; with an istiod, that is not there yet either."""
+    model = Model(plane, f"{name}-{secrets.token_hex(2)}", scaler, istiod)
     try:
-        model.install_harness()
+        if istiod is None:
+            model.install_harness()
         yield model
     finally:
         model.remove()

@@ -8,7 +8,6 @@ from e2e.controllers.recording import Recording, recording, story_steps
 from e2e.controllers.scenarios import Act, Scenario
 from e2e.support import events
 from e2e.support.observer import Observer
-from e2e.support.production_stack.team import MODEL
 from e2e.support.reporter_process import ReporterProcess
 from reporter.stories.format import parse_duration
 
@@ -22,7 +21,7 @@ LAST_WRITES = 3
 
 def play(scenario: Scenario, model: Model, reporter: ReporterProcess, *, record: bool) -> None:
     """Play all acts; nothing else may be announced. *record*: write the story anew after them."""
-    with recording(model.plane, model.namespace) as made:
+    with recording(model.plane, model.namespace, scenario.kinds) as made:
         for act in scenario.acts:
             _do(act, model, made)
             time.sleep(LAST_WRITES)
@@ -45,7 +44,7 @@ def _do(act: Act, model: Model, made: Recording) -> None:
             model.client,
             reason,
             within=ANNOUNCED_WITHIN,
-            containing=f"{model.namespace}/{MODEL}",
+            containing=model.namespace,
         )
         assert text in found.message, found.message
 
@@ -54,6 +53,7 @@ def _record(scenario: Scenario, made: Recording) -> str:
     head = {
         "why": scenario.why,
         "of": list(scenario.of),
-        "flags": {"sources": scenario.sources},
+        **({"flags": {"sources": scenario.sources}} if scenario.sources else {}),
+        "given": {"change": dict.fromkeys(scenario.replaced)},
     }
     return story_files.write(scenario.name, head, story_steps(made), scenario.controllers)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from e2e.controllers import released
 from e2e.controlplane import assets, golang, pins
 
 
@@ -20,8 +21,7 @@ PROGRAMS = {
     PICKER: ("picker", PICKER_MODULE),
 }
 NOT_RUN = {
-    "istiod": "the Go module proxy has no version of istio.io/istio; the tests write its statuses",
-    "keda-kaito-scaler": "the Go module proxy has no version of it, and KEDA reaches it by the name of a Service; a test answers KEDA",
+    "keda-kaito-scaler": "the Go module proxy has no version of it, and KEDA reaches it by the name of a Service; a test makes its ScaledObjects and answers KEDA",
 }
 """The controllers of a production stack that are not run, and why."""
 
@@ -29,6 +29,12 @@ HOW = """\
 No model was run under them.
 Install Go 1.26 or newer and run `.venv/bin/python -m e2e.controllers`, which needs the Go module proxy
 and twenty minutes on two processors."""
+
+
+NO_ISTIOD = f"""\
+What istiod {released.ISTIOD.version} writes was not compared with the recorded stories.
+The Go module proxy has no version of istio.io/istio. `.venv/bin/python -m e2e.controllers` takes it out of its
+image, {released.ISTIOD.image}; without that registry, put {released.ISTIOD.file} of that version on the PATH."""
 
 
 class ControllersMissing(Exception):
@@ -44,8 +50,16 @@ def find(*names: str) -> None:
         raise ControllersMissing(f"Go is needed to find their charts.\n{HOW}")
 
 
+def find_istiod() -> None:
+    """Raise ControllersMissing if istiod is not here."""
+    if released.find(released.ISTIOD) is None:
+        raise ControllersMissing(NO_ISTIOD)
+
+
 def version(name: str) -> str:
-    """Return the version of a program, as its module has it."""
+    """Return the version of a program, as its module or its image has it."""
+    if name == released.ISTIOD.name:
+        return released.ISTIOD.version
     folder, module = PROGRAMS[name]
     return pins.version(str(pins.TOOLS / folder), module)
 

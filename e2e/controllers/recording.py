@@ -123,10 +123,12 @@ def _without_unset(value: Any) -> Any:
 
 
 @contextmanager
-def recording(plane: ControlPlane, namespace: str) -> Iterator[Recording]:
+def recording(
+    plane: ControlPlane, namespace: str, kinds: Sequence[ResourceKind] = KINDS
+) -> Iterator[Recording]:
     """Record until the end of the block. Raises what ended a watch before."""
     made = Recording(namespace)
-    watches = [_Watch(plane, kind, made) for kind in KINDS]
+    watches = [_Watch(plane, kind, made) for kind in kinds]
     for each in watches:
         each.start()
     try:

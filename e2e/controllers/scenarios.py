@@ -11,8 +11,11 @@ from dataclasses import dataclass
 
 from e2e.controllers import programs
 from e2e.controllers.model import Model, ModelSpec
+from e2e.controllers.recording import KINDS
 from e2e.controllers.stack import CLOUDS, NODE_CLASS
+from e2e.controllers.story_files import HEALTHY_MODEL
 from e2e.controlplane import Client, faults, until
+from reporter.kinds.resource_kind import ResourceKind
 
 
 PODS, INFRA = "inferencesetModelPodsNotReady", "inferencesetInfraProvisioningFailed"
@@ -39,7 +42,11 @@ class Act:
 
 @dataclass(frozen=True)
 class Scenario:
-    """*of*: the reasons that the story is about. *flags*: those of the program."""
+    """
+    *of*: the reasons that the story is about. *sources*: a flag of the program.
+
+    *kinds*: those that are recorded. *replaced*: objects of the stack of every story, whose place they take.
+    """
 
     name: str
     why: str
@@ -47,6 +54,8 @@ class Scenario:
     acts: tuple[Act, ...]
     controllers: tuple[str, ...] = WITH_NODES
     sources: str = "karpenter"
+    kinds: tuple[ResourceKind, ...] = KINDS
+    replaced: tuple[str, ...] = HEALTHY_MODEL
 
 
 EXAMPLE = ModelSpec()

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from e2e.controllers import programs, story_files
+from e2e.controllers.gateway_scenarios import SCENARIOS as GATEWAYS
 from e2e.controllers.recording import Act, Recording, Sighting, difference, story_steps
 from e2e.controllers.scaling_scenarios import SCENARIOS as SCALING
 from e2e.controllers.scenarios import SCENARIOS
@@ -124,7 +125,7 @@ def test_a_program_is_of_the_version_of_its_crds(name):
 
 
 def test_each_recorded_story_is_of_the_pinned_versions():
-    recorded = {story_files.path(each.name): each for each in (*SCENARIOS, *SCALING)}
+    recorded = {story_files.path(each.name): each for each in (*SCENARIOS, *SCALING, *GATEWAYS)}
     assert {*story_files.FOLDER.glob("recorded-*.yaml")} == {*recorded}
     for file, scenario in recorded.items():
         heading = file.read_text("utf-8").splitlines()[0]

@@ -157,7 +157,7 @@ def _become_new(output: int, env: Mapping[str, str]) -> None:
 
 if __name__ == "__main__":
     import reporter.app
-    import reporter.cli.commands
+    import reporter.cli.command_line
     import reporter.cli.configuration  # noqa: F401
 
     gc.collect()

@@ -23,8 +23,9 @@ class Episode(Struct, frozen=True):
     *uncertain*: the server did not answer the last write, so it is sent again under the same name.
     *rewritten_at*: when the content of the Event last changed.
     *muted*: the key was outranked, suppressed or silenced since the Event was last sent.
-    *restored_since*: for an episode that was read back, when this process began to evaluate, or when its
-    key was last Unknown since. *is_unknown*: it was so at the last pass.
+    *restored_since*: the moment since which an episode that was read back can settle: when this process
+    began to evaluate, or when its key was last Unknown. None for one that began in this process.
+    *is_unknown*: its key was Unknown at the last pass.
     """
 
     event: EventRecord

@@ -1,8 +1,9 @@
 """
 The announcement state of this process, between the controller and the publisher.
 
-The controller hands in each Evaluation and asks which keys are announced. The publisher asks what
-to write and reports what became of it. Neither knows the other.
+The controller hands in each Evaluation and asks which keys are announced. The publisher, which is the
+LeaderWriter with the EventPlan, asks what to write and reports what became of it. Neither knows the
+other.
 """
 
 import asyncio
@@ -26,6 +27,7 @@ from reporter.model.observations import NotSynced, WatchState
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
 from reporter.process.clock import Clock
+from reporter.process.subscribers import Subscribers
 from reporter.snapshot.snapshot import Snapshot
 
 
@@ -54,8 +56,9 @@ class StoredEpisodes(Protocol):
         The objects of this program by namespace and name, without those that cannot be decoded.
         """
 
-    def subscribe(self, on_change: Callable[[], None]) -> None:
-        """Call *on_change* whenever an object has changed in the cluster."""
+    @property
+    def changes(self) -> Subscribers[[]]:
+        """The subscribers to notify whenever an object has changed in the cluster."""
 
 
 InvolvedObjectLookup = Callable[[Snapshot, Subject], InvolvedObject]
@@ -73,7 +76,11 @@ class Announcements:
     *observer* is called when an episode of a finding begins and ends while this process leads.
     *complete*: the episodes of a predecessor are among those of *state*, and their findings continued.
     *unread_events*: why the Events of earlier processes are not known; empty once they were read.
-    *awaits_events*: they are being read for the first time, so the first pass may wait a moment.
+    *awaits_events*: they are being read for the first time, for which the first pass waits a moment.
+
+    *pass_needed*: notified when what became of Events makes another pass necessary. *changes*: after each
+    Evaluation and each change of the state. *event_written*: of each Event that was written, before the
+    state knows of it.
     """
 
     def __init__(
@@ -92,22 +99,28 @@ class Announcements:
         self._involved_for = involved_for
         self._evaluation, self._snapshot = Evaluation(), _NO_SNAPSHOT
         self._evaluating_since: datetime | None = None
+        # The findings of a predecessor for the next pass, once its Events were restored. Until a pass
+        # takes them, no Evaluation knows of them, and none is applied to the restored episodes.
         self._remembered: Remembered | None = None
+        # The Events that every replica reads at its start. The next pass makes findings of them on its
+        # snapshot, which tells whose subject was made anew; none if this process restores Events itself.
         self._earlier: tuple[EventRecord, ...] = ()
+        # Events were restored, and some of their subjects were not looked at yet, as a pass can be cut:
+        # *complete* is not set before, so nothing is written.
         self._is_continuing = False
         self.unread_events, self.awaits_events = "", False
         self._write_cache: dict[FindingKey, CachedWrite] = {}
-        self._on_change: Callable[[], None] = lambda: None
         self._observer = observer
         self._stored: StoredEpisodes | None = None
         self.stored_changed = asyncio.Event()
-        self._followers: list[Callable[[], None]] = []
-        self._written_followers: list[Callable[[EventRecord], None]] = []
+        self.pass_needed: Subscribers[[]] = Subscribers()
+        self.changes: Subscribers[[]] = Subscribers()
+        self.event_written: Subscribers[EventRecord] = Subscribers()
 
     def restore_from(self, stored: StoredEpisodes) -> None:
         """Restore also the episodes that are stored and have no Event any more."""
         self._stored = stored
-        stored.subscribe(self.stored_changed.set)
+        stored.changes.subscribe(self.stored_changed.set)
 
     @property
     def stored(self) -> Collection[HealthEvent] | None:
@@ -119,13 +132,10 @@ class Announcements:
 
     # ------------------------------------------------------------ for the controller
 
-    def subscribe(self, on_change: Callable[[], None]) -> None:
-        """Call *on_change* whenever a report of the publisher makes another pass necessary."""
-        self._on_change = on_change
-
     def update(self, evaluation: Evaluation, snapshot: Snapshot, *, now: datetime) -> None:
         """Take a new Evaluation and the snapshot that it was made from."""
         self._evaluation, self._snapshot = evaluation, snapshot
+        # Else its pass began before the Events were restored, and the next one takes their findings.
         if self._remembered is None:
             self.state = self._apply_evaluation(self.state, now=now)
             if self._is_continuing and evaluation.remembered.subjects.isdisjoint(
@@ -135,18 +145,21 @@ class Announcements:
                 self.complete.set()
         self._evaluating_since = self._evaluating_since or now
         self.first_evaluation.set()
-        self._call_followers()
+        self.changes.notify()
 
     @property
     def has_remembered(self) -> bool:
-        """Report that the next pass is to continue findings of a predecessor."""
+        """True if the next pass is to take what `take_remembered` returns."""
         return self._remembered is not None or bool(self._earlier)
 
     def take_remembered(self, snapshot: Snapshot) -> Remembered:
         """
         Return the findings of a predecessor that the pass that begins now, on *snapshot*, is to continue.
+
+        Each is returned once.
         """
         earlier, self._earlier = self._earlier, ()
+        # A leader has restored the Events itself, with their episodes. A follower takes the findings alone.
         if earlier and not self._is_continuing and not self.is_complete:
             _, self._remembered = self._continue(earlier, snapshot, now=self._clock.now())
         remembered, self._remembered = self._remembered, None
@@ -169,7 +182,7 @@ class Announcements:
             if self._remembered is not None:
                 self._remembered = self._remembered.kept(stays_evaluated(catalogue, settings))
             self._report_ends(before, after, now=self._clock.now())
-            self._call_followers()
+            self.changes.notify()
 
         return commit
 
@@ -192,10 +205,10 @@ class Announcements:
         return {key: each.event.episode_start for key, each in self.state.episodes.items()}
 
     def next_deadline(self, *, now: datetime) -> datetime | None:
-        """Return the next moment at which time alone changes the state."""
+        """Return the next moment at which time alone changes the state; None without one."""
         return next_episode_deadline(self.state, settle=self._settings.delays.settle, now=now)
 
-    # ------------------------------------------------------------ for the publisher
+    # ------------------------------------------------------------ for the publisher (EventPlan)
 
     def publish_context(self) -> PublishContext:
         """Return everything that decides what is written at this moment."""
@@ -211,7 +224,7 @@ class Announcements:
         )
 
     def possible_keys(self) -> restore.PossibleKeyFinder:
-        """Return the finder of the keys that an Event without its own annotation may belong to."""
+        """Return the finder of the possible keys of Events that admission left without labels."""
         return restore.PossibleKeyFinder(self._catalogue, self._evaluation.subjects)
 
     def write_finished(self, record: EventRecord, outcome: WriteOutcome) -> None:
@@ -225,22 +238,22 @@ class Announcements:
             return  # the catalogue has changed while the Event was written
         if outcome is WriteOutcome.WRITTEN:
             # Before the state forgets the groups that a Ready names.
-            for each in self._written_followers:
-                each(record)
+            self.event_written.notify(record)
         is_new = record.key not in self.state.episodes and record.type is EventType.WARNING
         self.state = apply_outcome(self.state, record, outcome, self._catalogue)
         if is_new and self._observer is not None:
             self._observer.on_episode_begin(record.key)
-        self._call_followers()
+        self.changes.notify()
         if record.key not in self._evaluation.tracked.finding_states:
             # The finding ended while its Event was written: a pass must close the new episode.
-            self._on_change()
+            self.pass_needed.notify()
 
     def restored(self, records: Iterable[EventRecord]) -> None:
         """
-        Continue the episodes of Events that a predecessor wrote.
+        Continue the episodes of Events that a predecessor wrote, at the start of a term as leader.
 
-        The pass that follows continues their findings; until then nothing is written.
+        The passes that follow continue their findings. Once they have, or if there are none, *complete* is
+        set; until then nothing is written.
         """
         now = self._clock.now()
         self.state, remembered = self._continue(records, self._snapshot, now=now)
@@ -249,28 +262,32 @@ class Announcements:
         else:
             self.state = self._apply_evaluation(self.state, now=now)
             self.complete.set()
-        self._on_change()
-        self._call_followers()
+        self.pass_needed.notify()
+        self.changes.notify()
 
     def remember(self, records: Iterable[EventRecord]) -> None:
         """
-        Continue the findings of Events that another process wrote, and may still renew.
+        Continue the findings of Events that another process wrote and may still renew, not the episodes.
 
-        Those that this process continues itself, as the leader, are left alone.
+        The next pass does so, unless this process has restored Events as the leader by then.
         """
         self._earlier = tuple(records)
         self.events_read()
 
     def await_events(self, why: str) -> None:
         """
-        Note that earlier Events will be read: before the first pass, and because of *why* not yet.
+        Note that earlier Events are to be read, and *why* they are not known yet.
+
+        The first pass waits a moment for them.
         """
         self.unread_events, self.awaits_events = why, True
 
     def events_read(self, why_not: str = "") -> None:
-        """Note that earlier Events are known from now on, or why they are not."""
+        """
+        Note that earlier Events were read, or *why_not*; the first pass waits for them no longer.
+        """
         self.unread_events, self.awaits_events = why_not, False
-        self._on_change()
+        self.pass_needed.notify()
 
     def _continue(
         self, records: Iterable[EventRecord], snapshot: Snapshot, *, now: datetime
@@ -292,30 +309,12 @@ class Announcements:
         """
         Forget all episodes: this process no longer leads, and its successor continues them.
 
-        Findings that the next pass continues are so whoever leads.
+        Restored findings that no pass has taken yet stay, as a follower knows what is announced too.
         """
         self.state, self._is_continuing = AnnouncementState(), False
         self.complete.clear()
-        self._on_change()
-        self._call_followers()
-
-    # ------------------------------------------------------------ for those who follow episodes
-
-    def add_follower(self, on_change: Callable[[], None]) -> None:
-        """
-        Call *on_change* after each Evaluation and each change of the state; it must be quick.
-        """
-        self._followers.append(on_change)
-
-    def on_written(self, follow: Callable[[EventRecord], None]) -> None:
-        """
-        Call *follow* with each Event that was written, before the state knows of it; it must be quick.
-        """
-        self._written_followers.append(follow)
-
-    def _call_followers(self) -> None:
-        for each in self._followers:
-            each()
+        self.pass_needed.notify()
+        self.changes.notify()
 
     def _is_announced_at_all(self, key: FindingKey) -> bool:
         entry = self._catalogue.entries.get(key.reason)

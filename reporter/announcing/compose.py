@@ -72,7 +72,7 @@ class EventComposer(Struct, frozen=True):
 
     def ready_event(self, key: FindingKey, *, now: datetime) -> EventRecord:
         """
-        Return the Ready Event of a subject; its name is that of the last write about its trouble.
+        Return the Ready Event of a subject, named by the second of the last write about its trouble.
         """
         sent = self.announcement_state.episodes.get(key)
         if sent is not None:
@@ -111,12 +111,14 @@ class EventComposer(Struct, frozen=True):
 
     def _announced(self, key: FindingKey, message_input: MessageInput) -> Announced:
         """Return what the process that reads the Event back must know of it."""
+        is_group = key in self.announcement_state.groups
+        ranked = () if is_group else self.evaluation.ranking_of(key.subject).ranked[:MAX_TROUBLES]
         others = [
             OtherFinding(
                 reason=each.reason, item=each.item, **msgspec.structs.asdict(self._finding(each))
             )
-            for each in self.evaluation.ranking_of(key.subject).ranked[:MAX_TROUBLES]
-            if each != key and key not in self.announcement_state.groups
+            for each in ranked
+            if each != key
         ]
         finding = self._finding(key)
         announced = Announced(

@@ -63,7 +63,7 @@ class EarlierEvents:
 
     async def read(self) -> tuple[EventRecord, ...] | None:
         """
-        Return earlier Events once they can be read; None if the permission for it is missing.
+        Return earlier Events once they can be read; None as soon as the permission for it is missing.
         """
         await self._wait_for_stored()
         try:

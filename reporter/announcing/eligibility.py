@@ -29,6 +29,8 @@ def announceable_keys(
     for ranking in evaluation.rankings.values():
         for key in ranking.keys_to_announce(settings.emission):
             finding = evaluation.tracked.finding_states[key]
+            # The rule of `is_member_announceable`, written out: that would look each key up in its
+            # ranking, of which an outage makes ten thousand.
             if (
                 finding.announceable
                 and not finding.why_unknown
@@ -65,7 +67,11 @@ def _is_group_announceable(
 def is_member_announceable(
     key: FindingKey, evaluation: Evaluation, settings: EvaluationSettings
 ) -> bool:
-    """Return whether a finding may be announced, by itself or as a member of a group."""
+    """
+    Return whether a finding may be announced, by itself or as a member of a group.
+
+    `announceable_keys` has the same rule.
+    """
     finding = evaluation.tracked.finding_states.get(key)
     if finding is None or finding.why_unknown or not finding.announceable:
         return False
@@ -83,18 +89,26 @@ def _is_in_group(key: FindingKey, state: AnnouncementState) -> bool:
 
 
 def is_muted(key: FindingKey, state: AnnouncementState, evaluation: Evaluation) -> bool:
-    """Return whether a key, or a member of its group, is outranked, suppressed or silenced."""
+    """
+    Return whether a key, or a member of its group, is suppressed or silenced, or another one is primary.
+    """
     group = state.groups.get(key, EventGroup())
     keys = [member_key(key, member) for member in group.members] or [key]
     return any(
         k in evaluation.suppressions.suppressed_by
         or evaluation.silence_of(k) is not None
-        or _is_outranked(k, evaluation)
+        or _has_other_primary(k, evaluation)
         for k in keys
     )
 
 
-def _is_outranked(key: FindingKey, evaluation: Evaluation) -> bool:
+def _has_other_primary(key: FindingKey, evaluation: Evaluation) -> bool:
+    """
+    Return whether another finding of the subject is the primary one, of higher rank or lower.
+
+    Unlike `Ranking.is_outranked` this is also true of a finding of higher rank that is Unknown, and of
+    one that is no longer ranked: when either is announced again, that is no mere heartbeat.
+    """
     ranking = evaluation.ranking_of(key.subject)
     return bool(ranking.primary) and key not in (*ranking.primary, *ranking.orthogonal)
 
@@ -110,8 +124,8 @@ def due_ready_keys(
     """
     Return the keys of the Ready Events that are owed and true.
 
-    A Ready is true when no ranked reason of the subject is open, held, settling or Unknown, nor the
-    subject itself. For a group that holds for every member.
+    A Ready is true when no ranked reason of the subject is open, held, settling or Unknown, and the subject
+    is seen and not scaled to zero. For a group that holds for every member.
 
     *only*: consider these subjects; None means all.
     """

@@ -63,7 +63,7 @@ def next_episode_deadline(
     state: AnnouncementState, *, settle: timedelta, now: datetime
 ) -> datetime | None:
     """
-    Return the next moment at which time alone ends a restored episode or makes an owed Ready due.
+    Return when time alone next ends a restored episode or makes an owed Ready due; None without one.
     """
     deadlines = [owed.due_at for owed in state.ready_owed.values()]
     deadlines += [

@@ -32,7 +32,9 @@ def find_existed(
     snapshot: Snapshot, subject: Subject, troubles: Collection[Trouble]
 ) -> tuple[tuple[str, str, str], ...]:
     """
-    Return the objects that troubles name, and the parts of an InferenceSet, unless they never existed.
+    Return the objects that troubles name, and the parts of an InferenceSet, as far as they were seen.
+
+    Each is its resource, namespace and name; there are at most MAX_EXISTED.
     """
     refs = {each.cause.object for each in troubles}
     refs |= {each.missing for each in troubles if each.missing is not None}
@@ -46,7 +48,8 @@ def find_errors(snapshot: Snapshot, troubles: Collection[Trouble]) -> tuple[Anno
     """
     Return the last errors of the nodes of Workspaces that troubles are about.
 
-    Mostly many Workspaces have the same one, and the provisioner deletes what states it.
+    They are kept in the Event, as the provisioner deletes the objects that state them. Workspaces with the
+    same error share an entry; there are at most MAX_ERRORS.
     """
     workspaces: dict[tuple[str, str, str, str], list[NamespacedName]] = defaultdict(list)
     refs = sorted({each.cause.object for each in troubles})

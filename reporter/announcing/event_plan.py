@@ -1,4 +1,8 @@
-"""The Events that are due, as one plan of the writer of a leader. It begins with those of its predecessor."""
+"""
+The plan by which the LeaderWriter writes Events: which are due, and what becomes of each write.
+
+Each term of leadership begins with the Events of a predecessor, which are read back first.
+"""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -35,14 +39,14 @@ class EventPlan(WritePlan[FindingKey, EventRecord, EventRecord]):
 
     @property
     def waiting_for(self) -> str:
-        """Return why a leader announces nothing; empty otherwise."""
+        """The reason why a leader announces nothing yet; empty otherwise."""
         return self._earlier.waiting_for
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
         """
         Call *on_change* after each Evaluation and each write, since both may make other Events due.
         """
-        self._announcements.add_follower(on_change)
+        self._announcements.changes.subscribe(on_change)
 
     async def prepare(self) -> None:
         """Restore the episodes of a predecessor; before that is done, nothing is written."""

@@ -1,4 +1,4 @@
-"""One write of one Event: create or patch, never without the lease. And the log of those that fail."""
+"""The write of one Event, create or patch, never without the lease; and the log of failures."""
 
 import logging
 from collections.abc import Callable
@@ -59,7 +59,7 @@ class EventWriter:
         """
         Create or patch the Event; returns the record as it is in the cluster then.
 
-        Raises a KubeError. Stops when the lease ends.
+        Raises a KubeError, which is Unreachable if the lease ends before a further request.
         """
         if record.count > 1:
             try:

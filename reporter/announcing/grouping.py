@@ -51,7 +51,7 @@ def possible_members_by_group(
     groups: Iterable[EventGroup], subjects: Collection[Subject]
 ) -> Mapping[Subject, set[Subject]]:
     """
-    Return the models by the subject of their group if one is restored: each may be a member of it.
+    Return all models by the subject of the group that they may be in; none unless a group is restored.
     """
     found: defaultdict[Subject, set[Subject]] = defaultdict(set)
     if any(group.restored for group in groups):

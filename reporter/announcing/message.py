@@ -1,8 +1,8 @@
 """
 Render the message of an Event: what is wrong and where, who must act and how, then the suffixes.
 
-The API server counts bytes and refuses a message of more than 1,024, so a message is made to fit: foreign text is shortened first,
-then lists, then the remedy. Identifiers are never cut.
+The API server counts bytes and refuses a message of more than 1,024, so a message is made to fit:
+foreign text is shortened first, then lists, then the remedy. Identifiers are never cut.
 """
 
 from collections.abc import Mapping, Sequence
@@ -204,7 +204,7 @@ def _fill_template(message_input: MessageInput, fields: Mapping[str, str], forei
 
 def fill_remedy(message_input: MessageInput, reported: ReportedTrouble) -> str:
     """
-    Return the remedy with the names of the first trouble, so that its commands can be copied.
+    Return the remedy of a trouble with its names filled in, so that its commands can be copied.
     """
     remedy = _find_remedy(message_input.entry, reported)
     return remedy.format_map({**_names(message_input), **reported.trouble.message_fields})

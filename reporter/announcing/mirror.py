@@ -25,6 +25,7 @@ from reporter.kube.write_limits import WriteRate
 from reporter.model.enums import EventType, Layer
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
+from reporter.process.subscribers import Subscribers
 
 
 class MirrorKey(NamedTuple):
@@ -39,9 +40,10 @@ class MirrorKey(NamedTuple):
 
 class MirrorPlan(WritePlan[MirrorKey, EventRecord, EventRecord]):
     """
-    The Events beside InferenceSets that wait: the first of each episode before its repeats.
+    The plan of the Events beside InferenceSets and Gateways: the first of each episode before its repeats.
 
-    *involved_for* returns the InferenceSet or Gateway of a subject as involvedObject, None if it is not known.
+    *involved_for* returns the InferenceSet or Gateway of a subject as involvedObject, None if it is not
+    known.
     """
 
     operation = "write Event of"
@@ -57,14 +59,14 @@ class MirrorPlan(WritePlan[MirrorKey, EventRecord, EventRecord]):
         self._announcements, self._involved_for, self._log = announcements, involved_for, log
         self._first: dict[MirrorKey, EventRecord] = {}
         self._repeats: dict[MirrorKey, EventRecord] = {}
-        self._on_change: Callable[[], None] = lambda: None
-        announcements.on_written(self._follow)
+        self._changes: Subscribers[[]] = Subscribers()
+        announcements.event_written.subscribe(self._follow)
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
         """
         Call *on_change* whenever Events were written in kube-system, whose mirrors are due from then on.
         """
-        self._on_change = on_change
+        self._changes.subscribe(on_change)
 
     def _follow(self, record: EventRecord) -> None:
         """Take an Event that was written. A newer one of the same key replaces one that waits."""
@@ -79,7 +81,7 @@ class MirrorPlan(WritePlan[MirrorKey, EventRecord, EventRecord]):
                 self._repeats.pop(key, None)
             else:
                 self._repeats[key] = record
-        self._on_change()
+        self._changes.notify()
 
     def _forget_ready(self, subjects: Collection[Subject]) -> None:
         for key, record in [*self._first.items(), *self._repeats.items()]:
@@ -87,7 +89,9 @@ class MirrorPlan(WritePlan[MirrorKey, EventRecord, EventRecord]):
                 self._forget(key, record)
 
     def _forget(self, key: MirrorKey, record: EventRecord) -> None:
-        """Forget a write, unless a newer Event of the key waits by now. *record*: the Event or its mirror."""
+        """
+        Forget a write, unless a newer Event of the key waits by now. *record*: the Event or its mirror.
+        """
         for waiting in (self._first, self._repeats):
             found = waiting.get(key)
             if found and replace(found, involved_object=record.involved_object) == record:
@@ -139,7 +143,11 @@ class MirrorPlan(WritePlan[MirrorKey, EventRecord, EventRecord]):
 
 
 def mirror_subjects(record: EventRecord, context: PublishContext) -> frozenset[Subject]:
-    """Return the InferenceSets or harness of an Event, before the state knows that it was written."""
+    """
+    Return the InferenceSets or harness of an Event, before the state knows that it was written.
+
+    There are none of an Event about the cluster.
+    """
     subject = record.key.subject
     if subject.layer is Layer.CLUSTER:
         return frozenset()

@@ -36,7 +36,9 @@ def of_living_subjects(
     records: Iterable[EventRecord], born_at: Callable[[Subject], datetime | None]
 ) -> Iterator[EventRecord]:
     """
-    Leave out the Events of an earlier subject of the same name. *born_at*: when one was created.
+    Yield the Events that are no older than their subject; others are about an earlier one of its name.
+
+    *born_at*: returns when a subject was created; None if that is not known.
     """
     for each in records:
         born = born_at(each.key.subject)
@@ -157,8 +159,9 @@ def _overtaken(
     """
     Return the keys that were not in trouble when another finding of their subject was announced.
 
-    That Event is later than the last one that tells of them. An Event names all findings in trouble beside its own. One that does not tell which is written only
-    if no finding of higher rank was in trouble.
+    That Event is later than the last one that tells of them. An Event names all findings in trouble
+    beside its own. One that does not tell which is written only if no finding of higher rank was in
+    trouble.
     """
     told_at: dict[FindingKey, datetime] = {}
     ranked: dict[Subject, list[EventRecord]] = defaultdict(list)
@@ -329,7 +332,11 @@ def with_stored(
 
 
 class PossibleKeyFinder:
-    """Finds keys among the *subjects* that exist: an Event of a deleted one is not continued."""
+    """
+    Finds the keys that an Event without labels and annotations may be about, of *subjects* that exist.
+
+    An Event of a deleted subject is not continued.
+    """
 
     def __init__(self, catalogue: Catalogue, subjects: Iterable[Subject]) -> None:
         self._catalogue = catalogue

@@ -77,7 +77,9 @@ class PublishContext(EventComposer, frozen=True):
     """
     Everything that the decision to write, and what is written, depend on at one moment.
 
-    *cache*: decisions that need not be made again; the caller hands it from one context to the next.
+    *cache*: decisions that need not be made again. It is the one part that changes: `pending_writes` and
+    `pending_write` add to it and take from it, and the caller hands it from one context to the next. With
+    an empty one the decisions are the same.
     """
 
     cache: dict[FindingKey, CachedWrite] = field(default_factory=dict)
@@ -127,6 +129,7 @@ class PublishContext(EventComposer, frozen=True):
             return PendingWrite(key, now, self._rank_of(key))
         state = self.evaluation.tracked.finding_states.get(key)
         ranking = self.evaluation.rankings.get(key.subject)
+        # Taken out in any case; below it is put back unless time or another key may change it.
         cached = self.cache.pop(key, None)
         # The suffix of an Event that suppresses others changes with the state of these others.
         suppresses_others = self._suppresses_others(ranking)

@@ -186,7 +186,7 @@ def check_paths(parsed_entries: ParsedEntries, known: KnownNames) -> Iterable[Pr
     """
     Yield the problems of rows of ``on-path-of``.
 
-    No pack makes the subjects, or the reason is about another one than they are.
+    A row is wrong if no pack makes its subjects, or if the reason is about a model of another kind.
     """
     kinds = {rule.kind.kind for rule in known.subjects.all if not rule.is_of_namespaces}
     for parsed in parsed_entries.all:
@@ -425,7 +425,7 @@ WARNING_ONLY_KEYS = (
 
 def check_required_keys(parsed_entries: ParsedEntries, known: KnownNames) -> Iterable[Problem]:
     """
-    Yield reasons that are defined twice, named without their prefix, or have keys of the other type.
+    Yield reasons that are defined twice or lack their prefix, and keys that do not fit a reason's type.
     """
     seen: dict[str, ParsedEntry] = {}
     for parsed in parsed_entries.all:

@@ -48,7 +48,11 @@ def read_definitions(
     kinds: Mapping[str, resource_kind.ResourceKind],
     problems: list[Problem],
 ) -> SubjectDefinitions:
-    """Return the definitions of all packs. *kinds*: all that can be watched, by name."""
+    """
+    Return the definitions of all packs, without those of a kind that is not known.
+
+    *kinds*: all that can be watched, by name. What is wrong is added to *problems*.
+    """
     placed = [
         found for each in sources if (found := _read_definition(each, kinds, problems)) is not None
     ]

@@ -81,6 +81,9 @@ class HoldDurations(Struct, frozen=True):
     """
 
     declared: timedelta | None = timedelta(0)
+    # A component states a hard error, so little may still change. Nobody states one of what was lost: it
+    # may be back by itself in a moment, as a container is that the kubelet starts again after its first
+    # crash (resources/pods.py, _crash_problem). So it waits for twice as long (docs/events.md, Hold).
     failed: timedelta | None = timedelta(seconds=15)
     lost: timedelta | None = timedelta(seconds=30)
     starting: timedelta | None = None
@@ -205,19 +208,21 @@ class ProbeSpec(Struct, frozen=True):
     any_cause_code: bool = False
 
     def bound(self, parameters: Any) -> "ProbeSpec":
-        """Return the spec of an entry with these parameters."""
+        """Return the spec with the kinds that an entry with these parameters reads."""
         if self.kinds_of is None:
             return self
         required, consulted = self.kinds_of(parameters)
         return replace(self, required_kinds=required, consulted_kinds=consulted)
 
     def why_unchecked(self, parameters: Any, flags: Mapping[str, str]) -> str:
-        """Return what to set if the probe checks nothing with these parameters and flags."""
+        """
+        Return what to set if the probe checks nothing with these parameters and flags; else empty.
+        """
         why = self.why_no_check(parameters, flags)
         return why or self.why_source_off(flags) or self.why_not_read(parameters, flags)
 
     def why_source_off(self, flags: Mapping[str, str]) -> str:
-        """Return what to set if the probe needs a source that is switched off."""
+        """Return what to set if the probe needs a source that is switched off; empty if not."""
         if self.source is None:
             return ""
         sources = {each.strip() for each in flags.get(SOURCES_FLAG, "").split(",")}
@@ -231,7 +236,7 @@ class ProbeSpec(Struct, frozen=True):
 
     def why_not_read(self, parameters: Any, flags: Mapping[str, str]) -> str:
         """
-        Return what to set if the probe needs pages that are not read, because of ``--scrape``.
+        Return what to set if the probe needs pages that ``--scrape`` leaves out; empty if it needs none.
         """
         scope = enums.ScrapeScope(flags.get(SCRAPE_FLAG, enums.ScrapeScope.ALL))
         if scope is enums.ScrapeScope.ALL or self.scrape is None:
@@ -244,12 +249,12 @@ class ProbeSpec(Struct, frozen=True):
 
     @property
     def deciding_kinds(self) -> tuple[ResourceKind, ...]:
-        """The kinds of which a missing object makes the verdict Unknown."""
+        """The kinds of which an object that cannot be read makes the verdict Unknown."""
         return (*self.required_kinds, *self.consulted_kinds)
 
     @property
     def detail_kinds(self) -> tuple[ResourceKind, ...]:
-        """The kinds of all sources, of which a missing object leaves known trouble as it is."""
+        """The kinds of all sources, of which an unreadable object hides no known trouble."""
         return tuple(kind for kinds in self.kinds_by_source.values() for kind in kinds)
 
     def watched_kinds(
@@ -283,8 +288,9 @@ class CatalogueEntry(Struct, frozen=True):
     *waits_for_grace*: trouble with a young or just missing object waits for the startup grace.
     *severity*: of its alerts. *severity_while_out*: of further ones while something of it is out; empty
     if there are none. NO_ALERT: none either.
-    *remedies*: by cause code, with ``default``. *own_causes*: as of the probe.
-    *path*: whose requests need what the reason is about.
+    *remedies*: by cause code, with ``default``. *own_causes*: the codes of causes that explain themselves,
+    so that no upstream suppresses them but a missing CRD.
+    *path*: the subjects whose requests need what the reason is about.
     *meaning*, *runbook*: what it means, and the steps that end it; empty without.
     """
 
@@ -327,10 +333,11 @@ class Catalogue(Struct, frozen=True):
     """
     The entries and suppressions. The loader has checked that they fit together.
 
-    *missing_crd_reason*: the reason of a missing CRD; while its item X is out, it suppresses every
-    reason whose probe requires X. *required_crds_by_reason*: these CRDs.
-    *subject_definitions*: which objects make the subjects. *is_missing_crd_enabled*: False if an overlay
-    wants both announced.
+    *missing_crd_reason*: the reason with a finding for each missing CRD, which suppresses all reasons
+    whose probe requires that CRD; None if the catalogue has no such reason.
+    *required_crds_by_reason*: the CRDs that the probe of each reason requires.
+    *subject_definitions*: the rules by which objects make the subjects.
+    *is_missing_crd_enabled*: False if an overlay wants these reasons announced beside a missing CRD.
     """
 
     entries: Mapping[enums.Reason, CatalogueEntry]

@@ -289,7 +289,11 @@ def prepare_parameters(
     kinds: Mapping[str, DeclaredKind],
     problems: list[Problem],
 ) -> ParsedEntries:
-    """Return the entries with the parameters that their probes made of them."""
+    """
+    Return the entries with the parameters that their probes made of them.
+
+    If a probe finds anything wrong, it is added to *problems*, and its entries stay as they are.
+    """
     prepared: dict[int, ParsedEntry] = {}
     for spec in specs.values():
         entries = [(i, each) for i, each in enumerate(parsed_entries.all) if each.spec is spec]
@@ -340,7 +344,7 @@ def _place_of(parsed: ParsedEntry, key: str, line: int = 0, column: int = 0) -> 
 
 
 # --------------------------------------------------------------------
-# Build the model's catalogue from checked entries.
+# Build the catalogue from checked entries.
 
 
 def build_catalogue(parsed_entries: ParsedEntries, rules: SubjectDefinitions) -> Catalogue:
@@ -377,7 +381,7 @@ def build_catalogue(parsed_entries: ParsedEntries, rules: SubjectDefinitions) ->
 
 def _sort_key(entry: CatalogueEntry) -> tuple[int, str, bool, bool, int, str]:
     """
-    Order by layer and kind of subject, then rank; entries without a rank follow, the layer's Ready is the last.
+    Order by layer and kind of subject, then rank; those without a rank follow, and the Ready is the last.
     """
     return (
         entry.layer.order,
@@ -435,7 +439,7 @@ def _build_path(parsed: ParsedEntry, rules: SubjectDefinitions) -> Iterator[Path
 
 def build_holds(given: Hold | UnsetType, *, with_grace: bool) -> HoldDurations:
     """
-    Return the holds of an entry; absent ones have the model's default.
+    Return the holds of an entry; absent ones have the defaults of HoldDurations.
 
     *with_grace*: the startup grace governs what is only starting.
     """

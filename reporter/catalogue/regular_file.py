@@ -17,7 +17,7 @@ NOT_REGULAR = "it is not a regular file"
 
 
 def read_regular_file(path: Path, max_bytes: int) -> bytes:
-    """Return the first bytes of a file. Raise OSError if there is none, or something else."""
+    """Return at most *max_bytes* of a file. Raise OSError if there is no regular file."""
     # Path.open has no opener.
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | FLAGS)) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

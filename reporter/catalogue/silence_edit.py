@@ -98,7 +98,9 @@ def _edited(
     entries: Sequence[yaml.Node],
     *preferred: Sequence[str],
 ) -> str:
-    """Return the preferred text if it has these entries, else one with the list written anew, or that alone."""
+    """
+    Return the preferred text if it has these entries, else one with the list written anew, or that alone.
+    """
     alone = _render(entries)
     anew = [*lines[: found.first], *alone.splitlines(), *lines[found.last + 1 :]]
     texts = ("\n".join(each) + "\n" for each in (*preferred, anew))

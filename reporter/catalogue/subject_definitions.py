@@ -50,7 +50,7 @@ class DeletionMarkers(Struct, frozen=True):
 
     def are_on(self, each: ApiObject) -> bool:
         """
-        Report that an object has a deletionTimestamp, or a phase or True condition that is a sign.
+        Return whether an object is being deleted, by its deletionTimestamp or one of these signs.
         """
         if each.metadata.deletion_timestamp is not None:
             return True
@@ -138,7 +138,7 @@ class SubjectDefinition(Struct, frozen=True):
         """
         Return the subject of an object with the labels of the rule, also of one being deleted.
 
-        Its namespace may still be out of scope.
+        None without these labels, or if it has no name or no namespace. The namespace may be out of scope.
         """
         if not has_labels(each, self.labels):
             return None
@@ -156,7 +156,7 @@ class SubjectDefinition(Struct, frozen=True):
 
 
 def has_labels(each: ApiObject, wanted: Labels) -> bool:
-    """Report that an object has all labels with their values; true if none is wanted."""
+    """Return whether an object has all labels with their values; true if none is wanted."""
     # Most rules want none, and a full pass asks this of each object.
     return not wanted or all(each.metadata.label(name) == value for name, value in wanted)
 

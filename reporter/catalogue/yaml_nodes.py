@@ -58,7 +58,7 @@ class TextSource(NamedTuple):
 
 
 def text_source(node: yaml.ScalarNode, lines: Sequence[str]) -> TextSource:
-    """Return how a text is written. *lines*: those of its file."""
+    """Return the rows in which a text is written. *lines*: those of its file."""
     start, end = node.start_mark, node.end_mark
     first = Row(start.line, start.column + (node.style in {"'", ESCAPING}))
     if node.style in {LITERAL, FOLDED}:

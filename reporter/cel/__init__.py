@@ -1,6 +1,6 @@
 """
 The probe for reasons in the Common Expression Language (CEL), about the objects of any served kind.
 
-``prepare`` compiles the expressions of a catalogue and derives which fields of which objects they read;
+``preparation`` compiles the expressions of a catalogue and derives which fields of which objects they read;
 ``probe`` evaluates them. docs/own-reasons.md is for those who write such reasons.
 """

@@ -77,7 +77,8 @@ class CelReason:
     *remembers_current*: ``current`` depends on the object alone, neither on the time nor on other objects,
     so the store remembers which objects were current. *depends_on_object_alone*: so do all expressions, and
     their results are kept. *member*: its number in the group.
-    *current_id*: of its definition of current, by which the store remembers such objects.
+    *current_id*: the identity of its definition of current, by which the store remembers which objects
+    have met it.
     """
 
     reason: Reason

@@ -291,6 +291,7 @@ class Use(NamedTuple):
 
 
 RememberCurrent = Callable[[Any, frozenset[str]], frozenset[str]]
+"""Returns the definitions of current that an object has met, by those that it had met before."""
 
 
 CurrentDefinition: TypeAlias = tuple[str, str, bytes]

@@ -47,7 +47,9 @@ _NOT_IN_A_CODE = re.compile(r"[^A-Za-z0-9]")
 
 class ObjectResult(NamedTuple):
     """
-    The result of the check of one object, None if it is current; and what its author must correct.
+    The result of the check of one object, None if it is current.
+
+    *note*: what the author of the reason must correct; empty if there is nothing.
     """
 
     result: CheckResult | None
@@ -61,7 +63,8 @@ class Moment(NamedTuple):
     """
     The values that an evaluation reads beside the object.
 
-    *was_current*: whether the object was so at any time before; None if that is not remembered.
+    *was_current*: whether the object was current at any time before; None if that is not remembered.
+    *lookup*: None if no expression looks objects up.
     """
 
     now: datetime
@@ -179,7 +182,7 @@ def describe(kind: ReadKind, each: ApiObject) -> str:
 
 class _Check:
     """
-    The check of one object. *notes*: what could not be read of a trouble that is known without it.
+    The check of one object. *note*: what could not be read of a trouble that is known without it.
     """
 
     def __init__(

@@ -102,7 +102,11 @@ def evaluate(compiled: Compiled, bindings: Bindings) -> Any:
 
 @cache
 def environment() -> Any:
-    """Return the library and the environment in which all expressions are compiled."""
+    """
+    Return the library and the environment in which all expressions are compiled.
+
+    Raise MissingLibraryError where the package is not installed.
+    """
     try:
         from cel_expr_python import cel  # noqa: PLC0415  an extra
         from cel_expr_python.ext import ext_optional, ext_strings  # noqa: PLC0415

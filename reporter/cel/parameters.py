@@ -24,11 +24,13 @@ class CelParameters(Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """
     The parameters as an entry gives them. *kind*: one that the catalogue declares.
 
-    All other texts are expressions. *current*: the object is as its spec wants it. If it is not: *failed*: a component reports a hard
-    error; *in_progress*: a normal start or change. *text*: what the object says; *cause*: a word that
-    stays the same while the cause does; *since*: when the trouble began.
+    All other texts are expressions about an object of that kind, empty if they are not given.
+    *current*: true while the object is as its spec wants it. The others count while it is not.
+    *failed*: true if a component reports a hard error. *in_progress*: true for a normal start or change.
+    *text*: what the object says. *cause*: a word that stays the same while the cause does. *since*: when
+    the trouble began.
 
-    *needed_by*: kinds of which each object needs one of *kind*.
+    *needed_by*: kinds whose objects need one of *kind*. *parameters*: values for the expressions.
     """
 
     kind: str

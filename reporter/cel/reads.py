@@ -59,14 +59,23 @@ NOTHING = _Value()
 VariableScope: TypeAlias = Mapping[str, _Value]
 
 _INDEXING = frozenset({"_[_]", "_[?_]", "_?._"})
+"""Operators whose result is a field or an item of their first operand; `_?._` is ``a.?field``."""
+
 _PASSING = frozenset({"_+_", "orValue", "or", "value", "optional.of", "dyn"})
+"""Functions whose result is made of their operands, so that these are followed further."""
+
 _PRESENCE = frozenset({"size", "hasValue"})
+"""Functions that read no value, only whether there is one, or how many."""
+
 _COMPARING = frozenset({"_==_", "_!=_"})
+"""Operators that read no value either where one operand is null: only whether there is one."""
 
 
 def find_reads(tree: syntax.Tree) -> Reads:
     """
-    Return what an expression reads. Raise NotConstantError for a lookup of a kind that is computed.
+    Return the fields, variables and looked up kinds that an expression reads.
+
+    Raise NotConstantError for a lookup whose kind is no literal, so that it is only known at evaluation.
     """
     finder = _Finder()
     finder.look_at(finder.follow(tree, {}))

@@ -52,7 +52,13 @@ class Construct(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """The meaning of a macro such as ``exists``. *position*: its first variable if it has two."""
+    """
+    The meaning of a macro such as ``exists``: a loop over a list or a map.
+
+    *position* and *variable*: index and item, or key and value, if the macro has two variables; else
+    *position* is empty, and *variable* is the item or the key. *result_variable* begins as *initial* and
+    becomes *step* in each round, while *condition* is true. *result* is the value of the whole.
+    """
 
     variable: str
     position: str

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 
-from reporter.cli.asking_commands import ASKING_COMMANDS, AUTHORING_COMMANDS
+from reporter.cli.command_names import ASKING_COMMANDS, AUTHORING_COMMANDS
 from reporter.process.imports import uncollected_imports
 
 
@@ -49,9 +49,9 @@ def main_plugin_completion() -> None:
 def _command(name: str) -> Callable[[], Command]:
     def load() -> Command:
         with uncollected_imports():
-            from reporter.cli import commands  # noqa: PLC0415
+            from reporter.cli import command_line  # noqa: PLC0415
 
-        command: Command = getattr(commands, name)
+        command: Command = getattr(command_line, name)
         return command
 
     return load

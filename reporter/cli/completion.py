@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from reporter import PROGRAM_NAME
-from reporter.cli.asking_commands import PLUGIN_COMMANDS, PLUGIN_DEFAULT_COMMAND
 from reporter.cli.command import Command, all_commands, find_command
+from reporter.cli.command_names import PLUGIN_COMMANDS, PLUGIN_DEFAULT_COMMAND
 from reporter.settings import FLAGS, Arguments, Flag, SettingsError
 from reporter.settings.parsers import parse_boolean
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.problems import CatalogueError
-from reporter.catalogue.published_reasons import render_reasons
+from reporter.catalogue.reason_reference import render_reasons
 from reporter.cli.authoring import EXIT_PASSED, HINT, OVERLAY, PACKS
 from reporter.cli.command import Command
 from reporter.cli.configuration import load_shipped_catalogue

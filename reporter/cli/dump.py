@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 from reporter import PROGRAM_NAME
 from reporter.cli import command
-from reporter.cli.asking import ExitCode, Terminal
-from reporter.cli.cluster_sources import ClusterOpener
+from reporter.cli.cluster_opener import ClusterOpener
 from reporter.cli.event_loop import run_asking
+from reporter.cli.output import ExitCode, Terminal
 from reporter.cli.processes import program_version
 from reporter.cli.reporter_flags import describe_files
 from reporter.cli.source_arguments import KUBECONFIG, parse_target

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Coroutine
 from typing import Any
 
-from reporter.cli.asking import ExitCode, Terminal
+from reporter.cli.output import ExitCode, Terminal
 from reporter.settings.errors import ConfigurationError
 from reporter.status.source import StatusQueryFailed
 

@@ -6,10 +6,10 @@ from reporter import PROGRAM_NAME
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.overlay import shipped_packs
 from reporter.cli import command
-from reporter.cli.asking import ExitCode, Terminal
 from reporter.cli.configuration import load_configuration
+from reporter.cli.output import ExitCode, Terminal
 from reporter.cli.source_arguments import parse_target
-from reporter.cli.sources import SourceOpener
+from reporter.cli.source_opener import source_opener
 from reporter.model.enums import Reason
 from reporter.model.suggest import find_similar
 from reporter.process.imports import uncollected_imports
@@ -53,7 +53,7 @@ def find_reason(names: Sequence[str], reasons: Sequence[str]) -> Reason | None:
         return Reason(by_lower[name.lower()])
     if name == name.lower() or "/" in name:
         return None
-    from reporter.catalogue.published_reasons import read_entries  # noqa: PLC0415
+    from reporter.catalogue.reason_reference import read_entries  # noqa: PLC0415
 
     for pack in shipped_packs(default_folder()):
         if name in {entry.reason for entry in read_entries(default_folder(), [pack])}:
@@ -83,8 +83,8 @@ async def _explain(
     terminal: Terminal,
     environ: Mapping[str, str],
 ) -> int:
-    opener = SourceOpener(arguments, target, environ, terminal, used={OVERLAY, PACKS})
-    source = await opener.open()
+    open_source = source_opener(arguments, target, environ, terminal, used={OVERLAY, PACKS})
+    source = await open_source()
     try:
         answer = await source.ask(target)
     finally:

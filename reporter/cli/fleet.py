@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from reporter.cli.asking import Format, Terminal, to_json, to_yaml
-from reporter.cli.cluster_sources import ClusterAccess, find_pods_of_one
+from reporter.cli.cluster_opener import ClusterAccess, find_pods_of_one
 from reporter.cli.configuration import load_configuration
 from reporter.cli.event_loop import run_asking
+from reporter.cli.output import Format, Terminal, to_json, to_yaml
 from reporter.cli.reporter_flags import READS_ALONE
 from reporter.cli.source_arguments import SourceFlag, parse_source_flag
 from reporter.cli.status_output import ChangePrinter, Question, show_answers
@@ -14,11 +14,12 @@ from reporter.model.fleet_status import FleetDocument
 from reporter.process.clock import Clock
 from reporter.settings import Arguments, SettingsError
 from reporter.status import fleet_table
-from reporter.status.hub_source import FleetAnswer, HubSource
-from reporter.status.pods_source import HUB, HUB_SELECTOR, PodFetcher
+from reporter.status.http_source import HttpSource, StatusFetcher, find_answering
+from reporter.status.hub_answers import FleetAnswer, read_answer, request_of
+from reporter.status.pod_fetcher import HUB, HUB_SELECTOR, PodFetcher
 from reporter.status.source import StatusQueryFailed
 from reporter.status.table import ChangingTable
-from reporter.status.url_source import UrlFetcher
+from reporter.status.url_fetcher import UrlFetcher
 
 
 def run_fleet_status(
@@ -40,12 +41,7 @@ def run_fleet_status(
     cluster = arguments.names[0] if arguments.names else ""
     printer = _Printer(terminal, form, cluster, with_head=not arguments.is_set("no-headers"))
     opener = _HubOpener(arguments, source_flag, terminal, environ)
-    question = Question(
-        opener.open,
-        lambda source, after: source.ask(cluster, after=after),
-        printer.print,
-        lambda answer: answer.worst(cluster),
-    )
+    question = Question(opener.open, cluster, printer.print, lambda answer: answer.worst(cluster))
     shown = show_answers(question, arguments, terminal)
     return run_asking(shown, terminal, stays=arguments.is_set("watch"))
 
@@ -64,17 +60,14 @@ class _HubOpener:
         self._note, self._environ = terminal.note, environ
         self._access = ClusterAccess(arguments, environ, Clock())
 
-    async def open(self) -> HubSource:
+    async def open(self) -> HttpSource[str, FleetAnswer]:
         """
         Return the hub, to be closed by the caller.
 
         Raises SettingsError, ConfigurationError or StatusQueryFailed.
         """
         if self._source_flag.text:
-            return HubSource(
-                UrlFetcher(self._source_flag.text, self._access.authorization),
-                answer_timeout=self._access.request_timeout,
-            )
+            return self._source(UrlFetcher(self._source_flag.text, self._access.authorization))
         flags = (*self._arguments.run_flags, *READS_ALONE)
         settings, _ = load_configuration(flags, self._environ)
         api = await self._access.connect(settings)
@@ -86,19 +79,18 @@ class _HubOpener:
         self._note(f"the status is that of {source.description}")
         return source
 
-    async def _find(self, api: RestClient) -> HubSource:
+    def _source(self, fetcher: StatusFetcher) -> HttpSource[str, FleetAnswer]:
+        timeout = self._access.request_timeout
+        return HttpSource(fetcher, request_of, read_answer, answer_timeout=timeout)
+
+    async def _find(self, api: RestClient) -> HttpSource[str, FleetAnswer]:
+        pods = await find_pods_of_one(api, self._arguments, HUB)
+        sources = [self._source(PodFetcher(api, pod, HUB)) for pod in pods]
         why = f"no pod has the label {HUB_SELECTOR}"
-        for pod in await find_pods_of_one(api, self._arguments, HUB):
-            source = HubSource(
-                PodFetcher(api, pod, HUB), answer_timeout=self._access.request_timeout
-            )
-            try:
-                await source.ask()
-            except StatusQueryFailed as err:
-                why = str(err)
-            else:
-                return source
-        raise StatusQueryFailed(f"{why}; name the address of a hub with --from=hub:URL")
+        source, why = await find_answering(sources, "", why)
+        if source is None:
+            raise StatusQueryFailed(f"{why}; name the address of a hub with --from=hub:URL")
+        return source
 
 
 class _Printer:

@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from reporter.cli.asking import ExitCode, Format, Terminal, to_json, to_yaml
-from reporter.cli.cluster_sources import ClusterOpener
+from reporter.cli.cluster_opener import ClusterOpener
+from reporter.cli.output import ExitCode, Format, Terminal, to_json, to_yaml
 from reporter.cli.source_arguments import SourceKind, parse_source_flag
 from reporter.history.history import PastEpisode, group_episodes, select_episodes
 from reporter.model.enums import Layer

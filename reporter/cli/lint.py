@@ -119,7 +119,7 @@ async def _get_crds(
 ) -> list[Any]:
     """Return the CRDs of these names in the cluster. Raises SettingsError."""
     with uncollected_imports():
-        from reporter.cli.cluster_sources import ClusterAccess  # noqa: PLC0415
+        from reporter.cli.cluster_opener import ClusterAccess  # noqa: PLC0415
         from reporter.kube.discovery import get_crds  # noqa: PLC0415
         from reporter.kube.errors import KubeError  # noqa: PLC0415
         from reporter.process.clock import Clock  # noqa: PLC0415

@@ -6,8 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from reporter.cli.asking import BY_STATE, ExitCode, Format, Terminal, to_json
-from reporter.cli.sources import SourceOpener
+from reporter.cli.output import BY_STATE, ExitCode, Format, Terminal, to_json
 from reporter.cli.status_output import describe_gaps
 from reporter.model.states import State
 from reporter.model.status_document import (
@@ -18,7 +17,7 @@ from reporter.model.status_document import (
 )
 from reporter.settings.errors import ConfigurationError
 from reporter.status.junit import JUnitCase, render_junit
-from reporter.status.source import StatusAnswer, StatusQueryFailed, Target
+from reporter.status.source import OpenSource, StatusAnswer, StatusQueryFailed, Target
 from reporter.status.summary import answering_state, describe_missing, summarize
 from reporter.status.table import CLUSTER_NAME, NOTHING, AnySubject, TextTable, describe_blocking
 
@@ -42,7 +41,7 @@ class ClusterAnswer(Struct, frozen=True):
 
 
 async def ask_side_by_side(
-    openers: Mapping[str, SourceOpener],
+    openers: Mapping[str, OpenSource],
     target: Target,
     form: Format,
     terminal: Terminal,
@@ -56,8 +55,8 @@ async def ask_side_by_side(
     of the worst state if it *fails*, or MET. Raises SettingsError or ConfigurationError.
     """
     tasks = [
-        asyncio.create_task(_ask(name, opener, target), name=f"ask {name}")
-        for name, opener in openers.items()
+        asyncio.create_task(_ask(name, open_source, target), name=f"ask {name}")
+        for name, open_source in openers.items()
     ]
     try:
         answers = [await task for task in tasks]
@@ -75,9 +74,9 @@ async def ask_side_by_side(
     return BY_STATE[worst] if fails else ExitCode.MET
 
 
-async def _ask(name: str, opener: SourceOpener, target: Target) -> ClusterAnswer:
+async def _ask(name: str, open_source: OpenSource, target: Target) -> ClusterAnswer:
     try:
-        source = await opener.open()
+        source = await open_source()
         try:
             return ClusterAnswer(name, await source.ask(target))
         finally:

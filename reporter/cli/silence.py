@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from reporter import PROGRAM_NAME
 from reporter.catalogue.silence_edit import annotations, file_entry
 from reporter.cli import command
-from reporter.cli.asking import ExitCode, ListFormat, Terminal
 from reporter.cli.configuration import load_configuration
+from reporter.cli.output import ExitCode, ListFormat, Terminal
 from reporter.cli.source_arguments import parse_target
 from reporter.evaluation.silencing import check_silence, parse_until
 from reporter.model.enums import Layer

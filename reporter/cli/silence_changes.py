@@ -10,10 +10,10 @@ from reporter.catalogue.silence_edit import (
     without_silences,
 )
 from reporter.catalogue.silence_file import SILENCE_FILE
-from reporter.cli.asking import ExitCode, Terminal
-from reporter.cli.cluster_sources import ClusterAccess, find_pods_of_one
+from reporter.cli.cluster_opener import ClusterAccess, find_pods_of_one
 from reporter.cli.configuration import load_configuration
 from reporter.cli.event_loop import run_asking
+from reporter.cli.output import ExitCode, Terminal
 from reporter.cli.source_arguments import parse_target
 from reporter.kinds.core import NAMESPACES
 from reporter.kinds.kaito import INFERENCE_SETS
@@ -31,7 +31,7 @@ from reporter.model.silences import SilenceFile, SilenceText
 from reporter.model.subjects import is_qualified
 from reporter.process.clock import Clock
 from reporter.settings import Arguments, Settings, SettingsError
-from reporter.status import pods_source
+from reporter.status import pod_fetcher
 from reporter.status.mounted_silences import parse_mounted, read_mounted
 from reporter.status.source import StatusQueryFailed, Target
 
@@ -176,9 +176,9 @@ class SilenceWriter:
         Raises NoSilenceFile without one, StatusQueryFailed for a file that cannot be read or changed, and
         KubeError.
         """
-        pods = await find_pods_of_one(api, self._arguments, pods_source.REPORTER)
+        pods = await find_pods_of_one(api, self._arguments, pod_fetcher.REPORTER)
         if not pods:
-            raise NoSilenceFile(f"no pod has the label {pods_source.SELECTOR}")
+            raise NoSilenceFile(f"no pod has the label {pod_fetcher.SELECTOR}")
         pod = pods[0]
         if SILENCE_FILE not in pod.flags:
             raise NoSilenceFile(

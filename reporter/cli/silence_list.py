@@ -2,16 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 
-from reporter.cli.asking import ExitCode, ListFormat, Terminal, to_json
 from reporter.cli.event_loop import run_asking
+from reporter.cli.output import ExitCode, ListFormat, Terminal, to_json
 from reporter.cli.source_arguments import CLUSTER, FILE, parse_target
-from reporter.cli.sources import SourceOpener
+from reporter.cli.source_opener import source_opener
 from reporter.evaluation.evaluation import Evaluation
 from reporter.model.silences import SilenceState
 from reporter.settings import Arguments, SettingsError
 from reporter.status.one_shot import EvaluatingSource
 from reporter.status.silence_list import HEAD, as_json, listed_silences, rows
-from reporter.status.source import Target
+from reporter.status.source import OpenSource, Target
 from reporter.status.table import TextTable
 
 
@@ -24,12 +24,14 @@ def run_list(arguments: Arguments, names: Sequence[str], environ: Mapping[str, s
             f"--from={place}", "must be cluster or file:PATH, as its own reading tells"
         )
     terminal = Terminal(environ, arguments)
-    opener = SourceOpener(arguments, target, environ, terminal)
-    return run_asking(_list(opener, target, arguments.value("output"), terminal), terminal)
+    open_source = source_opener(arguments, target, environ, terminal)
+    return run_asking(_list(open_source, target, arguments.value("output"), terminal), terminal)
 
 
-async def _list(opener: SourceOpener, target: Target, form: ListFormat, terminal: Terminal) -> int:
-    source = await opener.open()
+async def _list(
+    open_source: OpenSource, target: Target, form: ListFormat, terminal: Terminal
+) -> int:
+    source = await open_source()
     try:
         assert isinstance(source, EvaluatingSource)  # noqa: S101  as --from was checked
         evaluation, notes = await source.evaluate(target)

@@ -10,17 +10,17 @@ from enum import StrEnum, unique
 
 from reporter import PROGRAM_NAME
 from reporter.cli import command
-from reporter.cli.asking import ExitCode, Format, Terminal
-from reporter.cli.asking_commands import PLUGIN_COMMANDS, PLUGIN_DEFAULT_COMMAND
+from reporter.cli.command_names import PLUGIN_COMMANDS, PLUGIN_DEFAULT_COMMAND
 from reporter.cli.event_loop import run_asking
+from reporter.cli.output import ExitCode, Format, Terminal
 from reporter.cli.source_arguments import CLUSTER, FILE, KUBECONFIG, asks_hub, parse_target
-from reporter.cli.sources import SourceOpener
+from reporter.cli.source_opener import source_opener
 from reporter.cli.status_output import Printer, Question, show_answers
 from reporter.process.imports import uncollected_imports
 from reporter.settings import Arguments, Flag, SettingsError
 from reporter.settings.arguments import REPEAT
 from reporter.settings.parsers import choice_parser, parse_any_duration
-from reporter.status.source import Target
+from reporter.status.source import OpenSource, Target
 from reporter.status.summary import summarize
 
 
@@ -49,19 +49,16 @@ def _run(arguments: Arguments, environ: Mapping[str, str]) -> int:
         history = HistoryReading(arguments, target, form, terminal, environ)
         return run_asking(history.run(), terminal)
     if form is Format.JUNIT:
-        openers = {_name(arguments): SourceOpener(arguments, target, environ, terminal)}
+        openers = {_name(arguments): source_opener(arguments, target, environ, terminal)}
         return _run_side_by_side(
             openers, target, form, terminal, fails=arguments.is_set("exit-code")
         )
     with_head = not arguments.is_set("no-headers")
     printer = Printer(terminal, target, form, lists_sets=lists_sets, with_head=with_head)
     watches = arguments.is_set("watch")
-    opener = SourceOpener(arguments, target, environ, terminal, watches=watches)
+    open_source = source_opener(arguments, target, environ, terminal, watches=watches)
     question = Question(
-        opener.open,
-        lambda source, after: source.ask(target, after=after),
-        printer.print,
-        lambda answer: summarize(answer, target).worst,
+        open_source, target, printer.print, lambda answer: summarize(answer, target).worst
     )
     return run_asking(show_answers(question, arguments, terminal), terminal, stays=watches)
 
@@ -77,7 +74,7 @@ def _print_schema(arguments: Arguments) -> int:
 
 
 def _run_side_by_side(
-    openers: Mapping[str, SourceOpener],
+    openers: Mapping[str, OpenSource],
     target: Target,
     form: Format,
     terminal: Terminal,
@@ -223,7 +220,7 @@ def _run_check(arguments: Arguments, environ: Mapping[str, str]) -> int:
     terminal = Terminal(environ, arguments)
     values = {**arguments.values, "from": source, "reporter-namespace": ""}
     each_alone = [replace(arguments, values={**values, "context": each}) for each in contexts]
-    openers = {_name(each): SourceOpener(each, target, environ, terminal) for each in each_alone}
+    openers = {_name(each): source_opener(each, target, environ, terminal) for each in each_alone}
     return _run_side_by_side(openers, target, form, terminal, fails=fails)
 
 

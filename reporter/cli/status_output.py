@@ -5,15 +5,22 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
-from reporter.cli.asking import BY_STATE, ExitCode, Format, Terminal, to_json, to_yaml
+from reporter.cli.output import BY_STATE, ExitCode, Format, Terminal, to_json, to_yaml
 from reporter.model.sanitize import abbreviate_list, human_duration
 from reporter.model.states import State
 from reporter.model.status_document import StatusDocument
 from reporter.settings import Arguments
 from reporter.status.detail_table import render_blocking, render_set, render_suppressed
-from reporter.status.source import StatusAnswer, StatusQueryFailed, Target
+from reporter.status.source import (
+    ASK_INTERVAL,
+    AnswerSource,
+    AnyAnswer,
+    StatusAnswer,
+    StatusQueryFailed,
+    Target,
+)
 from reporter.status.summary import describe_missing, suppressed_of
 from reporter.status.table import (
     AGE_COLUMNS,
@@ -235,55 +242,26 @@ def _names(answer: StatusAnswer, target: Target, lists_sets: bool) -> Iterator[s
 # Print the first answer to a question, and with ``--watch`` each change until a signal.
 
 
-ASK_INTERVAL = timedelta(seconds=1)
-"""The pause between two questions, of which the second one waits for a change."""
-
-LONGEST_PAUSE = timedelta(minutes=1)
-"""
-The longest Retry-After that is honoured, like BackoffParameters.max_retry_after.
-
-A reporter asks for seconds; a proxy on the way may ask for days, and nothing would be shown meanwhile.
-"""
-
-
-class AnswerSource(Protocol):
-    """An open source of answers, of a reporter, a cluster or a hub, that must be closed at the end."""
-
-    async def close(self) -> None:
-        """Close its connections, and end its watches."""
-        ...
-
-
-class Answer(Protocol):
-    """An answer of any of these sources, as far as *show_answers* looks into it."""
-
-    @property
-    def document(self) -> object:
-        """The document as the source answered it; None if the subject is not there."""
-        ...
-
-
-A = TypeVar("A", bound=Answer)
-S = TypeVar("S", bound=AnswerSource)
+Asked = TypeVar("Asked")
 
 
 @dataclass(frozen=True, slots=True)
-class Question(Generic[S, A]):
+class Question(Generic[Asked, AnyAnswer]):
     """
-    A question to a source, and what is done with each answer.
+    A question about *target* to the source that *open* opens, and what is done with each answer.
 
-    *ask*: with an earlier answer, it waits for another one. *show*: prints an answer; of one that
-    is not the first, only the difference to the last. *worst*: the worst state of what was asked about.
+    *show*: prints an answer; of one that is not the first, only the difference to the last. *worst*: the
+    worst state of what was asked about.
     """
 
-    open: Callable[[], Awaitable[S]]
-    ask: Callable[[S, A | None], Awaitable[A]]
-    show: Callable[[A], None]
-    worst: Callable[[A], State]
+    open: Callable[[], Awaitable[AnswerSource[Asked, AnyAnswer]]]
+    target: Asked
+    show: Callable[[AnyAnswer], None]
+    worst: Callable[[AnyAnswer], State]
 
 
 async def show_answers(
-    question: Question[S, A], arguments: Arguments, terminal: Terminal
+    question: Question[Asked, AnyAnswer], arguments: Arguments, terminal: Terminal
 ) -> ExitCode:
     """
     Print the first answer and, with ``--watch``, each change until a signal; return the exit code.
@@ -293,7 +271,7 @@ async def show_answers(
     """
     source = await question.open()
     try:
-        answer = await question.ask(source, None)
+        answer = await source.ask(question.target)
         try:
             question.show(answer)
         except BrokenPipeError:
@@ -309,17 +287,22 @@ async def show_answers(
     return ExitCode.MET if answer.document is not None else ExitCode.NO_ANSWER
 
 
-async def _watch(question: Question[S, A], source: S, terminal: Terminal, answer: A) -> None:
+async def _watch(
+    question: Question[Asked, AnyAnswer],
+    source: AnswerSource[Asked, AnyAnswer],
+    terminal: Terminal,
+    answer: AnyAnswer,
+) -> None:
     pause, last_error = ASK_INTERVAL, ""
     while True:
         await asyncio.sleep(pause.total_seconds())
         pause, error = ASK_INTERVAL, ""
         try:
-            answer = await question.ask(source, answer)
+            answer = await source.ask(question.target, after=answer)
         except StatusQueryFailed as err:
             if not err.may_pass:
                 raise
-            pause, error = min(err.retry_after or ASK_INTERVAL, LONGEST_PAUSE), str(err)
+            pause, error = err.pause, str(err)
             if error != last_error:
                 terminal.error(error)
         else:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from reporter.cli import command
-from reporter.cli.asking import ExitCode, Terminal
 from reporter.cli.event_loop import run_asking
+from reporter.cli.output import ExitCode, Terminal
 from reporter.cli.source_arguments import FILE, parse_target
-from reporter.cli.sources import LazySource, SourceOpener
+from reporter.cli.source_opener import source_opener
 from reporter.model.states import State
 from reporter.process.clock import monotonic_seconds
 from reporter.settings import Arguments, Flag, SettingsError
@@ -63,20 +63,15 @@ def parse_wait(arguments: Arguments) -> StatusWait:
 async def _wait(
     arguments: Arguments, wait: StatusWait, terminal: Terminal, environ: Mapping[str, str]
 ) -> int:
-    opener = SourceOpener(arguments, wait.target, environ, terminal, watches=True)
-    source = LazySource(opener)
-    try:
-        waiter = Waiter(
-            source,
-            wait,
-            seconds=monotonic_seconds,
-            on_summary=ChangedLines(wait, terminal.error).show,
-            on_note=terminal.note,
-            on_error=terminal.error,
-        )
-        waited = await waiter.run()
-    finally:
-        await source.close()
+    waiter = Waiter(
+        source_opener(arguments, wait.target, environ, terminal, watches=True),
+        wait,
+        seconds=monotonic_seconds,
+        on_summary=ChangedLines(wait, terminal.error).show,
+        on_note=terminal.note,
+        on_error=terminal.error,
+    )
+    waited = await waiter.run()
     with suppress(BrokenPipeError):  # the exit code is the answer, whoever reads the line
         terminal.print(describe_end(waited, wait, arguments.values["timeout"]))
     return BY_OUTCOME[waited.outcome]

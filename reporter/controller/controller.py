@@ -78,8 +78,8 @@ class Controller:
         self._snapshot = store.snapshot()
         self._pass_started_at: datetime | None = None
         self._replacements: deque[EvaluatorChange] = deque()
-        store.subscribe(self._changed.set)
-        announcements.subscribe(self._changed.set)
+        store.changes.subscribe(self._changed.set)
+        announcements.pass_needed.subscribe(self._changed.set)
 
     def replace_evaluator(self, evaluator: Evaluator, adapt: AdaptFunc) -> asyncio.Future[None]:
         """

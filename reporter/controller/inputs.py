@@ -98,7 +98,7 @@ class Inputs:
         mode = self._scraper.mode
         needed = permissions_for(settings, catalogue, mode=mode)
         self.permissions = PermissionReview(context, needed, mode=mode)
-        api.on_forbidden(self.permissions.record_forbidden)
+        api.forbidden.subscribe(self.permissions.record_forbidden)
 
     def _make_reflectors(
         self, context: WatchContext, kinds: Iterable[ResourceKind], only_in: Mapping[str, str]

@@ -4,7 +4,7 @@ Review the permissions that are needed: at start, now and then, and after a requ
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from typing import NoReturn
@@ -22,6 +22,7 @@ from reporter.kube.access_review import (
 from reporter.kube.errors import KubeError
 from reporter.kube.watch_context import WatchContext
 from reporter.metrics.input_collectors import PermissionReport
+from reporter.process.subscribers import Subscribers
 from reporter.settings import ScrapeMode
 
 
@@ -56,7 +57,8 @@ class PermissionReview:
     Keeps the states of the permissions. The process runs with those that it has.
 
     *mode* is how pods are scraped: in AUTO the proxy is needed only where pods cannot be reached, so
-    it is not counted as missing.
+    it is not counted as missing. *changes*: notified after each review that finds other permissions missing
+    than before.
     """
 
     def __init__(
@@ -77,11 +79,7 @@ class PermissionReview:
         self._rules: dict[str, tuple[bytes, ...]] = {}
         self._repeats = False
         self._logged: tuple[frozenset[Permission], bool] | None = None
-        self._followers: list[Callable[[], None]] = []
-
-    def subscribe(self, on_change: Callable[[], None]) -> None:
-        """Call *on_change* after each review that finds other permissions missing than before."""
-        self._followers.append(on_change)
+        self.changes: Subscribers[[]] = Subscribers()
 
     def set_needed(self, needed: Mapping[Permission, Collection[str]]) -> None:
         """
@@ -208,8 +206,7 @@ class PermissionReview:
         self._forbidden -= pending
         self._log(before)
         if self.states.missing != before.missing:
-            for each in self._followers:
-                each()
+            self.changes.notify()
 
     async def _review_proxy(self) -> None:
         ((_, status),) = await review_permissions(self._context.api, [POD_PROXY_PERMISSION])

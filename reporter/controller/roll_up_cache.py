@@ -10,6 +10,7 @@ from msgspec import structs
 from reporter.announcing.announcements import Announcements
 from reporter.evaluation.finished_pass import FinishedPass
 from reporter.model.status_document import Package
+from reporter.process.subscribers import Subscribers
 from reporter.rollup.document import StatusView
 from reporter.rollup.fold import fold_steps
 from reporter.rollup.records import RollUp
@@ -23,7 +24,7 @@ class RollUpCache:
     """
     Owns the roll-up; nobody else changes it.
 
-    *packages*: returns those that status objects name, by namespace. *page_age*: returns how many seconds
+    *changes*: notified after each change of its content. *packages*: returns those that status objects name, by namespace. *page_age*: returns how many seconds
     old a page read through the API server may be; None if no longer than the interval. *missing_rights*:
     returns the permissions that are needed and not granted.
     """
@@ -42,7 +43,7 @@ class RollUpCache:
         self._missing_rights = missing_rights
         self._rules, self._announcements, self._now = rules, announcements, now
         self._changed = asyncio.Event()
-        self._followers: list[Callable[[], None]] = []
+        self.changes: Subscribers[[]] = Subscribers()
         self._failed = False
         self._next_rules: RollUpRules | None = None
 
@@ -60,10 +61,6 @@ class RollUpCache:
     async def next_change(self) -> None:
         """Wait until the content of the roll-up has changed."""
         await self._changed.wait()
-
-    def subscribe(self, on_change: Callable[[], None]) -> None:
-        """Call *on_change* after each change of the content from now on; it must be quick."""
-        self._followers.append(on_change)
 
     def follow(self, finished: FinishedPass) -> Iterator[None]:
         """
@@ -98,8 +95,7 @@ class RollUpCache:
         if is_news:
             changed, self._changed = self._changed, asyncio.Event()
             changed.set()
-            for each in self._followers:
-                each()
+            self.changes.notify()
 
     def _input(self, finished: FinishedPass) -> RollUpInput:
         return RollUpInput(

@@ -16,7 +16,7 @@ from reporter.evaluation.clear_subjects import ClearSubjects
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.rank import rank
 from reporter.evaluation.suppression import Suppressions
-from reporter.evaluation.tracking import forget_keys
+from reporter.evaluation.tracking import without_keys
 from reporter.model.subjects import FindingKey
 
 
@@ -40,7 +40,7 @@ def change_catalogue(
 ) -> Evaluation:
     """Return the Evaluation without the reasons that go, and ranked by the new catalogue."""
     stays = stays_evaluated(catalogue, settings)
-    tracked = forget_keys(before.tracked, lambda key: not stays(key))
+    tracked = without_keys(before.tracked, lambda key: not stays(key))
     evaluated = frozenset(
         reason
         for reason in tracked.evaluated_reasons

@@ -30,9 +30,9 @@ class ClearSubject(Struct, frozen=True, gc=False):
 
 class ClearSubjects(Struct, frozen=True):
     """
-    The subjects that were clear in *snapshot*, of which the pages are left out.
+    The subjects that were clear in *snapshot*, which is kept without the metrics pages.
 
-    *evaluator*: found it; another one may find something else.
+    *evaluator*: the one that found them clear; another one may find something else.
     """
 
     snapshot: Snapshot | None = None
@@ -40,7 +40,11 @@ class ClearSubjects(Struct, frozen=True):
     by_subject: Mapping[Subject, ClearSubject] = field(default_factory=dict)
 
     def unchanged(self, snapshot: Snapshot, evaluator: object) -> Mapping[Subject, ClearSubject]:
-        """Return the subjects of which the same probes read the same in another snapshot."""
+        """
+        Return the subjects that are still clear in another snapshot, as their probes would read the same.
+
+        None of them for another evaluator, or if more has changed than entries of the snapshot's maps.
+        """
         if self.snapshot is None or evaluator is not self.evaluator:
             return {}
         changed = changed_numbers(self.snapshot, snapshot)
@@ -74,7 +78,9 @@ class SubjectReads:
             self._read |= numbers
 
     def when_clear(self) -> ClearSubject | None:
-        """Return the subject with these reads, which is clear; None if all probes have to run again."""
+        """
+        Return these reads, of a subject that turned out clear; None if all its probes have to run each time.
+        """
         if DIFFERS in self._read:
             return None
         return ClearSubject(array("Q", sorted(self._read)).tobytes(), tuple(self._repeated))

@@ -44,12 +44,14 @@ class CauseClock(Struct, frozen=True, gc=False):
 
     *trouble*: the trouble as last seen.
     *active*: the trouble exists now.
-    *time_in_kind*: how long the trouble was seen with its present kind.
+    *time_in_kind*: how long the trouble was seen with its present kind; less than zero where a hold that
+    is shorter than the settle was extended to the settle.
     *time_in_others*: the same for the other kinds it had.
     *clear_for*: how long the trouble has been absent.
     *past_hold*: the trouble outlived its hold. This remains true until the trouble settles.
     *found_at*: when it did. *out_since*: since when the component has been out; None while it is not.
-    *seen_at*: when this process first saw it, or the one before that announced it; it never moves.
+    *seen_at*: when this process first saw it, or the one before that announced it. It moves only when a
+    suppression is lifted, to the beginning of the time that still counts.
     *cause_since*: since when its present cause is seen without a pause, if that is not all the time.
     *stopped_since*: since when the object cannot be evaluated, although others of its key can;
     nothing changes meanwhile. None if it can.
@@ -139,7 +141,8 @@ class FindingState(Struct, frozen=True, gc=False):
         elapsed = now - self.as_of
         if elapsed == ZERO:
             return self
-        # The wall clock may be set back; time that was counted is never taken away again. The clocks stand still while the key is Unknown: nobody saw the trouble last or end.
+        # The wall clock may be set back; time that was counted is never taken away again. The clocks
+        # stand still while the key is Unknown: nobody saw the trouble last or end.
         if self.why_unknown or elapsed < ZERO:
             return replace(self, as_of=now)
         clocks = tuple([clock.advanced(elapsed) for clock in self.clocks])
@@ -147,7 +150,7 @@ class FindingState(Struct, frozen=True, gc=False):
 
     @property
     def is_steady(self) -> bool:
-        """Report that time alone cannot change this state."""
+        """True if time alone cannot change this state."""
         if self.why_unknown:
             return True
         for clock in self.clocks:  # a plain loop: each pass asks this twice of all findings
@@ -192,7 +195,7 @@ class UnknownState(Struct, frozen=True, gc=False):
     """
     The reason why a key without known trouble cannot be evaluated, and since when.
 
-    *is_brief*: as of the verdict.
+    *is_brief*: a few more observations will show the state, as the verdict says.
     """
 
     why: str

@@ -42,7 +42,9 @@ class StateTracker:
         self._evaluation, self._was_leading = Evaluation(), False
 
     def update(self, after: Evaluation, *, leading: bool) -> frozenset[FindingKey]:
-        """Return the keys of which anything may have changed."""
+        """
+        Return the keys of which anything may have changed: all once this replica begins or ceases to lead.
+        """
         before, was_leading = self._evaluation, self._was_leading
         self._evaluation, self._was_leading = after, leading
         return after.changed_since(before) if was_leading == leading else before.keys | after.keys

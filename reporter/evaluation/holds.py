@@ -29,8 +29,9 @@ LONG_UNKNOWN = timedelta(seconds=30)
 CRASH_SETTLE = timedelta(minutes=10)
 """
 The least settle of a crash. The kubelet backs off for up to five minutes between restarts, so a
-pause of that length must not end the episode of a crash loop. It forgets a crash itself once the container has
-run for ten, twice the longest back-off (client-go, util/flowcontrol/backoff.go, hasExpired).
+pause of that length must not end the episode of a crash loop. It forgets a crash itself once the
+container has run for ten, twice the longest back-off (client-go, util/flowcontrol/backoff.go,
+hasExpired).
 """
 
 
@@ -133,7 +134,8 @@ class HoldRules(Struct, frozen=True):
             if since is None and unchanged is not None and EARLIEST_TIME < unchanged <= now:
                 return replace(clock, time_in_kind=now - unchanged)
         # Components that went down together with the API server need a moment to recover. What a
-        # human declared (hold zero) does not recover by itself and is not held.
+        # human declared (hold zero) does not recover by itself and is not held. A hold that is shorter
+        # than the settle begins below zero, so that the settle is left of it.
         if (
             previous_unknown is not None
             and now - previous_unknown.since > LONG_UNKNOWN
@@ -143,7 +145,11 @@ class HoldRules(Struct, frozen=True):
         return clock
 
     def out_since(self, trouble: Trouble, *, now: datetime) -> datetime:
-        """Return since when the component may be out, for a process that did not see it go out."""
+        """
+        Return since when the component may be out, for a process that did not see it go out.
+
+        EARLIEST_TIME if its writer states no time, or an impossible one.
+        """
         since = trouble.since
         return since if since is not None and EARLIEST_TIME < since <= now else EARLIEST_TIME
 
@@ -166,9 +172,9 @@ class HoldRules(Struct, frozen=True):
         """
         Return the state with at least the settle left of every unfinished hold.
 
-        *include_past_hold*: hold what already outlived its hold again as well, and count from then.
-        *stays_found*: it began to count when it did all the same, which may be before its upstream went
-        out.
+        *include_past_hold*: hold again what already outlived its hold, too. It counts as found when that
+        is over, and as first seen when the time began that still counts. *stays_found*: both stay as they
+        were; it may have been found before its upstream went out.
         """
         clocks = [
             clock
@@ -193,7 +199,7 @@ class HoldRules(Struct, frozen=True):
         return self._extended(known) if is_long and not clock.past_hold else known
 
     def _extended(self, clock: CauseClock) -> CauseClock:
-        # May be negative, for a hold that is shorter than the settle.
+        # Less than zero for a hold that is shorter than the settle, so that the settle is left of it.
         latest = self.hold(clock) - self.delays.settle
         counted = min(clock.time_in_kind, latest)
         return replace(clock, time_in_kind=counted, past_hold=False)

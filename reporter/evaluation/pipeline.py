@@ -40,8 +40,8 @@ from reporter.evaluation.tracking import (
     advance_clocks,
     apply_verdicts,
     extend_holds,
-    forget_keys,
     next_tracking_deadline,
+    without_keys,
 )
 from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey, Subject
@@ -81,7 +81,8 @@ class PassProgress(Struct, frozen=True):
 
     *evaluated_reasons* are handed on only at the end: until then every subject is in the
     first evaluation of a reason, whose clocks start at transition times. *evaluated* counts the
-    subjects of the plan. *continued*: the remembered findings that these batches have continued.
+    subjects of the plan. *remembered*: the findings of a predecessor that wait; *continued*: those
+    that these batches have continued. *clear*: the clear subjects of each batch.
     """
 
     tracked: TrackedFindings
@@ -129,10 +130,10 @@ class PassPlan(Struct, frozen=True):
 
 class Evaluator(Struct, frozen=True):
     """
-    Everything that evaluation depends on and that does not change while the process runs.
+    Everything that evaluation depends on and that stays the same until the catalogue changes.
 
-    *flags* holds the flags by name, for catalogue parameters that refer to one. *on_fault* is called
-    with the exceptions of probes.
+    Then the controller replaces it by another one. *flags* holds the flags by name, for catalogue
+    parameters that refer to one. *on_fault* is called with the exceptions of probes.
     """
 
     catalogue: Catalogue
@@ -167,7 +168,9 @@ class Evaluator(Struct, frozen=True):
         if known is not before.known_subjects:
             dirty |= known.all - before.subjects
         dirty = expand_placeholders(dirty, known.all)
-        tracked = forget_keys(before.tracked, lambda key: key.subject not in dirty)
+        # Only for the probes, which must know the continued keys: each gets a verdict, and its subject
+        # is not skipped. `add` continues them for good, batch by batch, as the pass may be cut.
+        tracked = without_keys(before.tracked, lambda key: key.subject not in dirty)
         tracked = self._continue(tracked, before.remembered.of_subjects(dirty), now=now)
         may_skip = len(dirty) > FEW_SUBJECTS and not has_lost_watch(snapshot)
         # The first pass, for which everybody waits, is not made longer.
@@ -226,6 +229,7 @@ class Evaluator(Struct, frozen=True):
         Apply the verdicts of one batch, after the findings of a predecessor about its subjects.
         """
         entry_of, delays = self.catalogue.__getitem__, self.settings.delays
+        # Again, after `plan`, whose tracked findings were for the probes alone.
         continued = progress.remembered.of_subjects(batch.subjects)
         tracked = self._continue(progress.tracked, continued, now=now)
         tracked = apply_verdicts(
@@ -312,15 +316,12 @@ class Evaluator(Struct, frozen=True):
         tracked: TrackedFindings,
         announced: frozenset[FindingKey],
     ) -> tuple[TrackedFindings, suppression.Suppressions, Remembered]:
-        """
-        Suppress what follows from an upstream; what no longer does serves its hold anew.
-
-        Findings that Events name go on as these say. Returns also what is still remembered.
-        """
+        """Suppress what follows from an upstream; return also what is still remembered."""
         now, delays, entry_of = plan.now, self.settings.delays, self.catalogue.__getitem__
         continued, remembered = progress.continued.with_groups_of(
             progress.remembered, plan.known_subjects
         )
+        # Findings that Events name go on as these say.
         tracked = found_after_outages(tracked, continued)
         suppressions = suppression.suppress(
             before.suppressions.with_outages(continued.outages(now=now)),
@@ -331,8 +332,12 @@ class Evaluator(Struct, frozen=True):
             mode=self.settings.suppression,
         )
         tracked = count_announced(tracked, continued, suppressions)
+        # What is no longer suppressed serves its hold anew: who writes its status has yet to see that
+        # the upstream is back. An episode that runs goes on.
         lifted = suppressions.lifted(before.suppressions) - announced
         tracked = extend_holds(tracked, lifted, now=now, entry_of=entry_of, delays=delays)
+        # So does what may have been suppressed before the first pass, unless an Event tells of it. When
+        # it was found stays known, since that decides which upstream explains it.
         seen_first = self._seen_first(before, progress) - announced - continued.findings.keys()
         tracked = extend_holds(
             tracked,
@@ -346,7 +351,7 @@ class Evaluator(Struct, frozen=True):
 
     def _seen_first(self, before: Evaluation, progress: PassProgress) -> frozenset[FindingKey]:
         """
-        Return the keys that an upstream may have suppressed until a moment ago, unseen by this process.
+        Return the keys that may have been suppressed until a moment ago, before this process could see it.
         """
         if before.evaluated_at is not None:
             return frozenset()
@@ -361,7 +366,7 @@ class Evaluator(Struct, frozen=True):
         evaluated |= plan.probe_run.reasons_without_subject(subjects, evaluated)
         tracked = replace(progress.tracked, evaluated_reasons=evaluated)
         if plan.known_subjects is not before.known_subjects:
-            tracked = forget_keys(tracked, lambda key: key.subject not in subjects)
+            tracked = without_keys(tracked, lambda key: key.subject not in subjects)
         return advance_clocks(
             tracked,
             now=plan.now,
@@ -385,7 +390,7 @@ class Evaluator(Struct, frozen=True):
     def next_deadline(
         self, evaluation: Evaluation, snapshot: Snapshot, *, now: datetime
     ) -> datetime | None:
-        """Return the next moment at which time alone changes the Evaluation."""
+        """Return the next moment at which time alone changes the Evaluation; None without one."""
         delays = self.settings.delays
         moments = [
             next_tracking_deadline(

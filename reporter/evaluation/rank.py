@@ -129,14 +129,14 @@ def is_candidate(state: FindingState, *, settle: timedelta) -> bool:
 def next_rank_deadline(
     finding_states: Mapping[FindingKey, FindingState], *, settle: timedelta, now: datetime
 ) -> datetime | None:
-    """Return the next moment at which a finding has been Unknown for the settle."""
+    """Return when the next finding will have been Unknown for the settle; None without one."""
     unknown = [s.unknown_since for s in finding_states.values() if s.unknown_since is not None]
     moments = (since + settle for since in unknown)
     return min((moment for moment in moments if moment > now), default=None)
 
 
 def _is_long_unknown(state: FindingState, *, settle: timedelta, now: datetime | None) -> bool:
-    """Return whether a finding has been Unknown for longer than a status is usually stale."""
+    """Return whether a finding has been Unknown for the settle; few statuses are stale so long."""
     since = state.unknown_since
     return since is not None and now is not None and now - since >= settle
 

@@ -26,15 +26,17 @@ from reporter.snapshot.subjects import Subjects
 
 class RememberedFinding(Struct, frozen=True):
     """
-    An announced finding.
+    A finding that an Event of a predecessor is about, or names in its suffix.
 
-    *announced_at*: when the episode began of which it is, or whose Event names it. *has_event*: it is
-    announced itself. *seen_at*: when each trouble was first seen, by its object. *is_whole*: it had no
-    other troubles than these; if it may have had, every trouble that it has now counts as announced.
-    *is_overtaken*: another finding of lower rank was announced since, so it was clear for the settle by
-    then, if it is clear now. *began*: by cause object, since when it was of its kind, as far as known.
-    *out_since*: since when its component was out; None if that is not known. *unknown_since*: since when
-    it was Unknown.
+    *announced_at*: when the episode of that Event began. *has_event*: the Event is its own.
+    *seen_at*: when each trouble was first seen, by its object.
+    *is_whole*: it had no other troubles than these; if it may have had, every trouble that it has now
+    counts as announced.
+    *is_overtaken*: a later Event shows that it was in trouble no longer, so that it has been clear for
+    the settle, if it is clear now.
+    *began*: by cause object, since when the trouble was of its kind, as far as known.
+    *out_since*: since when its component was out; None if that is not known.
+    *unknown_since*: since when it could not be evaluated; None if it could.
     """
 
     troubles: tuple[Trouble, ...]
@@ -50,7 +52,7 @@ class RememberedFinding(Struct, frozen=True):
 
     @property
     def out_at(self) -> datetime:
-        """The moment at which it was out at the latest, if it is."""
+        """The time at which its component went out; that of the announcement if it is unknown."""
         return self.out_since or self.announced_at
 
 
@@ -60,7 +62,7 @@ class Remembered(Struct, frozen=True):
 
     *findings*: the announced ones, and those that their suffixes name. *groups*: the keys of Events for
     many InferenceSets. *suppressing*: the reasons that an announced root names as suppressed.
-    *seen*: what no object shows any more.
+    *seen*: what the predecessor saw of objects, and none shows any more.
     """
 
     findings: Mapping[FindingKey, RememberedFinding] = field(default_factory=dict)
@@ -108,9 +110,9 @@ class Remembered(Struct, frozen=True):
         self, waiting: "Remembered", known: Subjects
     ) -> tuple["Remembered", "Remembered"]:
         """
-        Return this and the *waiting* part, with each group where its InferenceSets can be seen.
+        Return this with the groups of *waiting* whose InferenceSets can be seen, and what is left of it.
 
-        What is waiting about a subject that does not exist is over.
+        What waits about a subject that does not exist is in neither.
         """
         if not waiting:
             return self, NOTHING_REMEMBERED
@@ -149,7 +151,7 @@ def continue_findings(
     entry_of: Callable[[Reason], CatalogueEntry],
     delays: Delays,
 ) -> TrackedFindings:
-    """Return the tracked findings with the remembered ones in trouble as they were announced."""
+    """Return the tracked findings with the remembered ones, which count as past their hold."""
     if not remembered.findings:
         return tracked
     states, unknowns = dict(tracked.finding_states), dict(tracked.unknown_states)
@@ -225,7 +227,7 @@ def _lasted(
 
 def found_after_outages(tracked: TrackedFindings, remembered: Remembered) -> TrackedFindings:
     """
-    Return the findings with those that an Event names as suppressed dated after their source's outage.
+    Date the findings that an Event names as suppressed: found no earlier than their source went out.
 
     A writer may state an earlier time: that of a condition whose reason has changed since.
     """
@@ -256,7 +258,7 @@ def count_announced(
     tracked: TrackedFindings, remembered: Remembered, suppressions: Suppressions
 ) -> TrackedFindings:
     """
-    Return the findings with trouble past its hold that Events announce without naming it.
+    Let findings count as past their hold that Events announce without telling all their troubles.
 
     These are the members of a group, what a suffix names as suppressed, and findings whose Event
     does not hold all their troubles. What is only starting in a group's namespace may be no

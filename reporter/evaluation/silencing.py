@@ -102,7 +102,7 @@ def with_state(
     unchecked: Collection[Reason],
     now: datetime,
 ) -> Silence:
-    """Return a silence that is not malformed with its state at this moment."""
+    """Return a silence with its state at this moment; a malformed one stays as it is."""
     if silence.until is None:
         return silence
     if silence.until <= now:

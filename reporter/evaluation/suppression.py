@@ -113,7 +113,9 @@ class Outage(Struct, frozen=True):
 
     @property
     def forgotten_at(self) -> datetime | None:
-        """The moment at which its last Event is gone, so that nothing tells of it any more."""
+        """
+        The moment at which the last Event of an Unknown source is gone; None while it can be evaluated.
+        """
         return self.unknown_since and self.unknown_since + READ_BACK_WINDOW
 
     @property
@@ -274,7 +276,7 @@ def _find_roots(
 
 
 def next_suppression_deadline(suppressions: Suppressions, *, settle: timedelta) -> datetime | None:
-    """Return the moment at which time alone lifts the next suppression."""
+    """Return the moment at which time alone lifts the next suppression; None without one."""
     outages = suppressions.outages.values()
     moments = [
         outage.as_of + settle - outage.recovered_for

@@ -142,8 +142,9 @@ def extend_holds(
     """
     Hold these keys for at least the settle from now on, also those that outlived their hold.
 
-    Used for keys whose suppression was lifted: what writes their status has yet to catch up with
-    the recovery upstream. *stays_found*: see HoldRules.with_extended_holds.
+    They are keys that were suppressed, or may have been before this process began: what writes their
+    status has yet to catch up with the recovery upstream. *stays_found*: see
+    HoldRules.with_extended_holds.
     """
     if not keys:
         return tracked
@@ -157,26 +158,26 @@ def extend_holds(
     return replace(tracked, finding_states=states)
 
 
-def forget_keys(
-    tracked: TrackedFindings, is_deleted: Callable[[FindingKey], bool]
+def without_keys(
+    tracked: TrackedFindings, is_left_out: Callable[[FindingKey], bool]
 ) -> TrackedFindings:
-    """Drop everything about keys whose subject was deleted."""
+    """Return the tracked findings without everything about the keys that are left out."""
     return replace(
         tracked,
         finding_states={
-            k: each for k, each in tracked.finding_states.items() if not is_deleted(k)
+            k: each for k, each in tracked.finding_states.items() if not is_left_out(k)
         },
         unknown_states={
-            k: each for k, each in tracked.unknown_states.items() if not is_deleted(k)
+            k: each for k, each in tracked.unknown_states.items() if not is_left_out(k)
         },
-        settled_at={k: at for k, at in tracked.settled_at.items() if not is_deleted(k)},
+        settled_at={k: at for k, at in tracked.settled_at.items() if not is_left_out(k)},
     )
 
 
 def next_tracking_deadline(
     tracked: TrackedFindings, *, entry_of: EntryLookup, delays: Delays
 ) -> datetime | None:
-    """Return the next moment at which time alone changes a state."""
+    """Return the next moment at which time alone changes a state; None if it changes none."""
     deadlines = (
         deadline
         for key, state in tracked.finding_states.items()

@@ -18,6 +18,7 @@ from reporter.kube.decoding import Json
 from reporter.kube.errors import Conflict, Invalid, NotFound
 from reporter.kube.object_client import NO_ANNOTATIONS, STRICT, ObjectClient
 from reporter.model.observations import WatchState
+from reporter.process.subscribers import Subscribers
 from reporter.store.written_objects import WrittenObjectStore
 
 
@@ -49,9 +50,10 @@ class NodeEpisodeStore:
         """Return the API version to write to; None while the CRD is not served."""
         return self.events.served_version(kind)
 
-    def subscribe(self, on_change: Callable[[], None]) -> None:
-        """Call *on_change* whenever an object of this program has changed in the cluster."""
-        self.events.subscribe(on_change)
+    @property
+    def changes(self) -> Subscribers[[]]:
+        """The subscribers to notify whenever an object of this program has changed in the cluster."""
+        return self.events.changes
 
     @property
     def unfit(self) -> frozenset[str]:

@@ -71,8 +71,8 @@ class StorePlan(WritePlan[str, PlannedWrite, StoreWriteResult]):
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
         """Call *on_change* when an object or an episode has changed."""
-        self._backend.objects.subscribe(on_change)
-        self._announcements.add_follower(on_change)
+        self._backend.objects.changes.subscribe(on_change)
+        self._announcements.changes.subscribe(on_change)
 
     async def find_due(self, *, now: datetime) -> DueWrites[str]:
         """

@@ -18,6 +18,7 @@ from reporter.model.enums import Engage
 from reporter.model.fleet_status import QueryResult
 from reporter.model.observations import NotServed, NotSynced
 from reporter.process.clock import Clock
+from reporter.process.subscribers import Subscribers
 from reporter.rollup.desired import evaluation_interval
 from reporter.store.written_objects import WrittenObjectStore
 
@@ -45,7 +46,8 @@ class FleetCache:
     """
     Owns the fleet; nobody else changes it. A fold is pure, and runs in a thread.
 
-    *objects*: None if all clusters that are seen are answered for.
+    *changes*: notified after each change of its content. *objects*: None if all clusters that are seen are
+    answered for.
     *on_round* is called after each round with the seconds that it took, and the fleet if there was a
     complete answer about clusters.
     """
@@ -72,10 +74,10 @@ class FleetCache:
         self._revision = 0
         self._shown: tuple[object, ...] = ()
         self._changed = asyncio.Event()
-        self._followers: list[Callable[[], None]] = []
+        self.changes: Subscribers[[]] = Subscribers()
         self._members_changed = asyncio.Event()
         if objects is not None:
-            objects.subscribe(self._members_changed.set)
+            objects.changes.subscribe(self._members_changed.set)
 
     @property
     def why_unknown(self) -> str:
@@ -127,12 +129,6 @@ class FleetCache:
     async def next_change(self) -> None:
         """Wait until the content of the fleet has changed."""
         await self._changed.wait()
-
-    def subscribe(self, on_change: Callable[[], None]) -> None:
-        """
-        Call *on_change* after each change of the content of the fleet from now on; it must be quick.
-        """
-        self._followers.append(on_change)
 
     # ------------------------------------------------------------ health
     #
@@ -270,5 +266,4 @@ class FleetCache:
             self._revision += 1
             changed, self._changed = self._changed, asyncio.Event()
             changed.set()
-            for each in self._followers:
-                each()
+            self.changes.notify()

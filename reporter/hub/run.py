@@ -5,6 +5,7 @@ import logging
 import uuid
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 
 from reporter import PROGRAM_NAME
@@ -13,9 +14,10 @@ from reporter.controller import permissions
 from reporter.controller.inputs import report_watch
 from reporter.controller.permission_review import PermissionReview
 from reporter.hub.cluster_detail import ClusterDetails
+from reporter.hub.document import FleetView
 from reporter.hub.fleet_cache import FleetCache
 from reporter.hub.metrics import HubMetrics
-from reporter.hub.objects import FleetPatches
+from reporter.hub.objects import ClusterStatuses
 from reporter.hub.pages import FLEET_DOCUMENT, render_diagnosis
 from reporter.hub.poller import Poller
 from reporter.hub.query_client import QueryClient, QueryCredentials
@@ -41,7 +43,7 @@ from reporter.server.served_document import StatusV1
 from reporter.server.server import HttpServer, Pages, make_server
 from reporter.server.static_files import page_routes
 from reporter.settings import Settings, StatusAuthorization
-from reporter.status.object_plan import StatusObjectPlan
+from reporter.status.object_plan import StatusObjectPlan, write_status
 from reporter.store.store import Store
 from reporter.store.written_objects import WrittenObjectStore
 
@@ -129,7 +131,8 @@ class Hub:
             on_round=self.metrics.count_round,
         )
         plan = self._make_plan()
-        self._writer = LeaderWriter(plan, plan.write, self._leadership, clock)
+        client = ObjectClient(self._api, self._kind, ProductionStackCluster)
+        self._writer = LeaderWriter(plan, partial(write_status, client), self._leadership, clock)
         self.metrics.show_fleet(
             self._fleet.view,
             hub=f"{settings.lease_namespace}/{settings.leader_election_id}",
@@ -148,7 +151,7 @@ class Hub:
         self._objects = WrittenObjectStore(ProductionStackCluster, presences.served_version)
         self._reflector = Reflector(context, self._kind, self._objects, self._discovery)
         self._permissions = PermissionReview(context, needed_permissions(settings))
-        api.on_forbidden(self._permissions.record_forbidden)
+        api.forbidden.subscribe(self._permissions.record_forbidden)
 
     def _report_inputs(self) -> InputReport:
         permissions = self._permissions.report()
@@ -160,11 +163,11 @@ class Hub:
         watch = report_watch(self._reflector, objects.watch_state, now, undecodable=unread)
         return InputReport([watch], permissions)
 
-    def _make_plan(self) -> StatusObjectPlan[ProductionStackCluster]:
+    def _make_plan(self) -> StatusObjectPlan[ProductionStackCluster, FleetView]:
         return StatusObjectPlan(
             self._objects,
-            FleetPatches(self._objects, self._fleet),
-            ObjectClient(self._api, self._kind, ProductionStackCluster),
+            self._fleet,
+            ClusterStatuses(self._fleet.rules),
             kind=self._kind,
             count_write=self.metrics.count_write,
             rate=WRITE_RATE,

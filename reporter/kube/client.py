@@ -1,6 +1,6 @@
 """The REST client: requests to the API server, with raw responses."""
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -14,6 +14,7 @@ from reporter.kube.decoding import Json
 from reporter.kube.errors import Refused
 from reporter.kube.paths import Query
 from reporter.kube.request_options import CountRequest, RequestOptions
+from reporter.process.subscribers import Subscribers
 
 
 if TYPE_CHECKING:
@@ -46,6 +47,9 @@ class RestClient:
     *in_cluster*: whether this process runs in a pod of the cluster. *target*: the server and the
     context of the kubeconfig, for people. *request_timeout*: replaces the timeout of each request,
     except of watches and of requests that a pod answers.
+
+    *forbidden*: notified of each permission that a request lacked, a text such as "list deployments.apps",
+    but not of what a pod answers, nor of a refusal that is not about permissions.
     """
 
     def __init__(
@@ -58,16 +62,7 @@ class RestClient:
     ) -> None:
         self._transport, self._request_timeout = transport, request_timeout
         self.in_cluster, self.target = in_cluster, target
-        self._on_forbidden: Callable[[str], None] = lambda permission: None
-
-    def on_forbidden(self, listener: Callable[[str], None]) -> None:
-        """
-        Call *listener*, and no earlier one, with a permission that a request lacked.
-
-        The permission is a text such as "list deployments.apps". The listener is not called for what a
-        pod answers, nor for a refusal that is not about permissions.
-        """
-        self._on_forbidden = listener
+        self.forbidden: Subscribers[str] = Subscribers()
 
     def on_request(self, listener: CountRequest) -> None:
         """Call *listener* after each request, also of those whose response a pod determines."""
@@ -79,7 +74,7 @@ class RestClient:
             yield
         except Refused as err:
             if err.missing_permission and not options.from_pod:
-                self._on_forbidden(err.missing_permission)
+                self.forbidden.notify(err.missing_permission)
             raise
 
     async def call(  # noqa: PLR0913

@@ -51,7 +51,7 @@ WELL = "well"
 """The fingerprint of a page that was read and has engines, each without trouble."""
 
 HIGHEST = frozenset({"lasted", "usage"})
-"""The numbers of which that of the worst engine is given; of the others the sum of all."""
+"""The numbers of which a message gives that of the worst engine; of the others it gives the sum."""
 
 MAX_NAMES = 8
 """The engines of a pod that a message names."""
@@ -69,7 +69,7 @@ class EngineParameters(ProbeParameters, frozen=True, kw_only=True, cache_hash=Tr
 
     @property
     def kept_pages(self) -> int:
-        """The number of pages that are kept, if these reach further back than the window."""
+        """The least number of pages that are kept, however far back they reach."""
         return 0
 
 
@@ -89,11 +89,11 @@ class EngineProbe(Struct, frozen=True, eq=False, kw_only=True):
     """
     One row of the table of engine reasons: the parts in which their probes differ.
 
-    *codes*: its cause codes, worst first. *reads*: the columns that the rule reads. *marks*: those of
-    which a row has at least one if it is of an engine. *describe*: describes the numbers of a cause
-    code. *participle*: of an engine with this trouble, if that of some engines differs from that of
-    all. *more_fields*: what renders further message fields, by name, called only if there is trouble.
-    *kinds_by_source*: see `ProbeSpec`.
+    *codes*: its cause codes, worst first. *reads*: the columns that the rule reads. *marks*: the columns
+    of which a row has at least one if it is of an engine. *describe*: describes the numbers of a cause
+    code. *participle*: the word for an engine with this trouble, such as stalled, if trouble of some
+    engines is another cause than that of all; else empty. *more_fields*: what renders further message
+    fields, by name, called only if there is trouble. *kinds_by_source*: see `ProbeSpec`.
     """
 
     name: str
@@ -251,7 +251,9 @@ class EngineCheck(Struct, frozen=True):
 
     def fingerprint(self, history: ScrapeHistory) -> object:
         """
-        Return the part of a history that a verdict depends on, so that other pages cause no evaluation.
+        Return WELL, or why the last page could not be read and the outcomes of the engines without numbers.
+
+        The verdict depends on nothing else, so a page that leaves this as it was causes no evaluation.
         """
         failure, outcomes = history.last_failure, self.outcomes(history)
         if failure is None and outcomes and all(outcome is None for _, outcome in outcomes):
@@ -301,7 +303,9 @@ class PodEngines(Struct, frozen=True):
     @property
     def troubled(self) -> Mapping[str, EngineTrouble]:
         """
-        The engines with trouble, if it begins on one of them; where it only goes on, it may not have begun.
+        The engines with trouble; if it begins on some of them, without those on which it only goes on.
+
+        There it may never have begun.
         """
         found = {name: each for name, each in self.outcomes if isinstance(each, EngineTrouble)}
         return {name: each for name, each in found.items() if each.begins} or found

@@ -109,8 +109,8 @@ class EngineColumns(Struct, frozen=True):
         """
         The counters that move with new requests whatever the engine does.
 
-        KAITO rejects requests by vLLM's gauge of those that wait. One that is left over and that high
-        rejects all of them, and with none the gauge never changes: that is a stall.
+        KAITO rejects requests while vLLM's gauge of waiting ones is high. If that is left over from aborted
+        requests, all are rejected, and without any the gauge never changes: so rejections show a stall.
         """
         return (self.http_requests, self.rejected)
 
@@ -269,7 +269,7 @@ class EngineView(Struct, frozen=True, gc=False):
 
     def sustained(self, holds: Callable[[Mapping[Column, float]], bool]) -> Sustained:
         """
-        Return how long a condition has held; it reads the numbers of a page, absent ones left out.
+        Return how long a condition has held. *holds*: reads the numbers of a page, absent ones left out.
         """
         since = self.now
         for at, values in self._pages_back():

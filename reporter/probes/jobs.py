@@ -299,7 +299,7 @@ def _invalid(job: Job, annotation: str, value: str, what_to_do: str) -> Inconclu
 CHECK_FAILED = "CheckFailed"
 ADAPTER_REASONS, INVALID_RESULT = "Adapter", "InvalidResultFormat"
 """
-Beginnings of the reasons, or the reasons, that the container beside the check gives when there is no result.
+The reasons that the sidecar of a check gives when there is no result; of the first only the beginning.
 """
 
 CHECKS = "checks"

@@ -108,7 +108,9 @@ def summarize_history(
     parameters: MetricsUnavailableParameters, history: ScrapeHistory
 ) -> tuple[bool, bool, str]:
     """
-    Return the part of a history that a verdict depends on, so that other scrapes cause no evaluation.
+    Return whether the page is unavailable, whether others were read meanwhile, and why it was not read.
+
+    The verdict depends on nothing else, so a scrape that leaves this as it was causes no evaluation.
     """
     failure = history.last_failure
     if failure is None:

@@ -58,9 +58,9 @@ EvaluateFunc: TypeAlias = Callable[[Snapshot, ProbeRequest], Iterable[Verdict]]
 
 def one_verdict(*requires: ResourceKind) -> Callable[[CheckFunc], EvaluateFunc]:
     """
-    Make a probe's function of one that returns the results of its checks: their sum is the verdict.
+    Turn a function that returns the results of checks into that of a probe, with their sum as its verdict.
 
-    A kind of *requires* that is not served makes it Unknown.
+    The verdict is Unknown while a kind of *requires* is not served.
     """
 
     def decorate(check: CheckFunc) -> EvaluateFunc:

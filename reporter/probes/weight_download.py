@@ -108,7 +108,9 @@ def build_scrape(parameters: WeightDownloadParameters, flags: Mapping[str, str])
 
 def summarize_history(rules: DownloadRules, history: ScrapeHistory) -> tuple[str, DownloadState]:
     """
-    Return the part of a history that a verdict depends on, so that other scrapes cause no evaluation.
+    Return why the last scrape failed, empty if it did not, and the state of the download.
+
+    A scrape that leaves both as they were causes no evaluation.
     """
     why = history.last_failure.why if history.last_failure is not None else ""
     return why, downloads.evaluate_download(history, rules).state

@@ -50,6 +50,8 @@ def find_provider_troubles(
 ) -> Iterable[CheckResult | None]:
     """
     Check the providers of a namespace's policies against the MeshConfig in *istio_namespace*.
+
+    Nothing is checked while either is not watched, or where an istiod runs as a named revision.
     """
     policies = find_provider_policies(snapshot, namespace)
     if not policies or not snapshot.has_synced(istio.MESH_CONFIG_MAPS) or _has_revisions(snapshot):

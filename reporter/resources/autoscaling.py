@@ -61,7 +61,9 @@ def warm_from(
     place: ScalerPlace,
 ) -> datetime | None:
     """
-    Return when the scaler can have all samples of a model; None if it needs no window of them.
+    Return when the scaler can have all samples of a model.
+
+    None if it needs no window of them, or no pod of the model or the scaler is Ready.
     """
     meta = inference_set.metadata
     window = scaling_annotations.longest_cache_window(

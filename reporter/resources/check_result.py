@@ -21,7 +21,7 @@ class Inconclusive(Struct, frozen=True):
 
     Typical reasons: a status older than its spec, an object that could not be decoded, a kind that
     was not listed yet.
-    *objects*: the cause objects whose trouble it leaves open; of every object if empty.
+    *objects*: the cause objects whose trouble it leaves open; empty for every object.
     *is_brief*: a few more observations will show the state.
     """
 

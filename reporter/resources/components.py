@@ -39,8 +39,9 @@ class ComponentSpec(Struct, frozen=True, forbid_unknown_fields=True, rename="keb
 
 class LocatedDeployment(Struct, frozen=True):
     """
-    The Deployments found for a component; empty if there is none.
+    The Deployments that were found for a component, and the place of the component.
 
+    *deployments*: empty if there is none.
     *was_deleted*: the Deployment was deleted while the reporter watched.
     *note*: the flags to set, if the Deployment is not where they say.
     *hint*: the end of a sentence about a missing Deployment, which names a similar one.
@@ -141,9 +142,10 @@ def locate_revisions(
     snapshot: Snapshot, component: ComponentSpec, flags: Mapping[str, str]
 ) -> LocatedDeployment | None:
     """
-    Find all revisions of a component that may run side by side, such as ``istiod-<revision>``.
+    Find the Deployments of all revisions of a component that are in use, such as ``istiod-<revision>``.
 
-    A revision that is being deleted, or is scaled to zero while another is not, is not in use.
+    Several may run side by side. One that is being deleted, or is scaled to zero, counts only if there is
+    no other. None if the component is switched off.
     """
     located = locate_component(snapshot, component, flags)
     if located is None:

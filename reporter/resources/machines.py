@@ -21,9 +21,9 @@ from reporter.resources.conditions import (
 # The conditions of a Workspace about the nodes that it requested.
 #
 # KAITO copies reason and message of a NodeClaim into NodeClaimReady, and from there into ResourceReady
-# (KAITO, pkg/workspace/resource/node_claim.go and node.go). While a cloud has no capacity, Karpenter deletes the
-# claim and another one follows, so the reason alternates between the error and waiting. The transition
-# time moves with the status only and does not show this.
+# (KAITO, pkg/workspace/resource/node_claim.go and node.go). While a cloud has no capacity, Karpenter
+# deletes the claim and another one follows, so the reason alternates between the error and waiting. The
+# transition time moves with the status only and does not show this.
 
 
 NODE_CLAIM_READY = "NodeClaimReady"
@@ -70,9 +70,9 @@ TRANSIENT_REASONS = WAITING_REASONS | NODE_STARTING_REASONS | MODEL_REASONS
 
 REGISTRATION_FAILED = "RegistrationFailed"
 """
-Karpenter's reason on a NodePool whose machines were launched and did not register in time. It states none where
-a cloud accepts a machine and gives up later: the claim is deleted, and only an Event AsyncProvisioningError tells
-(karpenter-provider-azure, pkg/cloudprovider/cloudprovider.go).
+Karpenter's reason on a NodePool whose machines were launched and did not register in time. It states
+none where a cloud accepts a machine and gives up later: the claim is deleted, and only an Event
+AsyncProvisioningError tells (karpenter-provider-azure, pkg/cloudprovider/cloudprovider.go).
 """
 
 
@@ -279,7 +279,9 @@ def find_pool_error(pools: Iterable[NodePool]) -> Condition | None:
 
 def is_overcome(error: Condition, claims: Iterable[NodeClaim], nodes: int) -> bool:
     """
-    Return whether each of so many nodes has a machine, after machines that did not register a Node.
+    Return whether an error is over: there are as many claims as *nodes*, and each has launched a machine.
+
+    After machines that did not register as Nodes, each must have registered one.
     """
     step = REGISTERED if is_registration_failure(error) else LAUNCHED
     reached = [has_reached(each, step) for each in exclude_deleting_claims(claims)]

@@ -24,7 +24,10 @@ The group that Istio gives the Gateway in its entries about InferencePools: that
 """
 
 ParentControllers: TypeAlias = Sequence[tuple[gateway_api.ParentReference, str]]
-"""The parentRefs of a route whose Gateway exists, each with the controllerName of that Gateway's class: empty without."""
+"""
+The parentRefs of a route whose Gateway exists, each with the controllerName of the Gateway's class, which
+is empty if the class does not exist.
+"""
 
 ListenerKey: TypeAlias = tuple[str | None, int | None]
 """The sectionName and the port of a parentRef."""

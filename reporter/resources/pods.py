@@ -1,4 +1,4 @@
-"""The pods of a workload that count: neither going, nor done, nor left behind."""
+"""The pods of a workload: which of them count, what is wrong with each, and its cause code."""
 
 import re
 from collections.abc import Iterable
@@ -37,8 +37,8 @@ _OWN_LIMIT = re.compile(
     r"exceeds the (total )?limit|exceeded its local ephemeral storage limit", re.IGNORECASE
 )
 """
-The message about a pod that is evicted for a limit of its own, on a node that is short of nothing (kubernetes,
-pkg/kubelet/eviction/eviction_manager.go, emptyDirMessageFmt and the two formats below it).
+The message about a pod that is evicted for a limit of its own, on a node that is short of nothing
+(kubernetes, pkg/kubelet/eviction/eviction_manager.go, emptyDirMessageFmt and the two formats below it).
 """
 
 FAILURE_CODES = KUBELET_REASONS | {FAILED, OUT_OF_RESOURCE, STORAGE_LIMIT}
@@ -234,7 +234,8 @@ class PodProblem(Struct, frozen=True):
     """
     The reason why one pod is not Ready.
 
-    *text* follows the pod's name in a message. *container* is the one that crashed. *foreign_text* is written by kubelet or the scheduler.
+    *text* follows the pod's name in a message. *container*: the one that crashed; empty without a crash.
+    *foreign_text* is written by kubelet or the scheduler. *since*: when the pod's Ready condition changed.
     """
 
     pod: str

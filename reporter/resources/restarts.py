@@ -93,9 +93,10 @@ def find_repeated_failure(
     name: str, failures: FailedPods | None, present: Pod | None
 ) -> PodProblem | None:
     """
-    Return the problem of pods that failed one after the other; None if there is hope for the next.
+    Return the problem of pods that failed one after the other.
 
-    *present*: the newest pod that has not failed, if there is one.
+    None for fewer than MIN_FAILURES, and while the next attempt may succeed. *present*: the pod of that
+    attempt, which has not failed; None without one.
     """
     if failures is None or failures.count < MIN_FAILURES:
         return None

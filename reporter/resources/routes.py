@@ -77,7 +77,11 @@ The beginning of Istio's message about a Service that did not exist when it last
 def evaluate_route_status(
     route: HTTPRoute, parent_status: ParentStatus | None, gateway: str
 ) -> CheckResult | None:
-    """Check what the controller of *gateway* wrote about a route; None if it wrote nothing."""
+    """
+    Check what the controller of *gateway* wrote about a route; *parent_status* is None if it wrote nothing.
+
+    Nothing written is trouble of a start: the controller has yet to see the route.
+    """
     if parent_status is None:
         state = f"was not answered by the controller of its Gateway {gateway}"
         return object_trouble(HTTP_ROUTES, route, "Unseen", TroubleKind.STARTING, state)

@@ -61,11 +61,12 @@ class DesiredStatus(NamedTuple):
     """
     The status that an object is to have.
 
+    *memory*: for the next time; None if nothing has to be remembered.
     *status*: without the time of the evaluation; None while it is not known well enough.
     *deadline*: when time alone may change the status; None if only a change in the cluster can.
     """
 
-    memory: ObjectMemory
+    memory: ObjectMemory | None
     status: Json | None
     deadline: datetime | None = None
 

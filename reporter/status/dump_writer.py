@@ -6,6 +6,7 @@ It is written page by page, so it needs no more memory than one of them; so what
 
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -17,7 +18,7 @@ from reporter.kinds.core import NAMESPACES
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.client import RestClient
 from reporter.kube.decoding import Json, decode_json
-from reporter.kube.errors import Expired, KubeError, NotFound, Refused, Unserved
+from reporter.kube.errors import Expired, KubeError, Unserved
 from reporter.kube.lister import get_raw, list_raw
 from reporter.kube.object_redaction import without_secrets, without_secrets_in
 from reporter.kube.stack_dump import DumpedKind, DumpEnd, limits_of, render_end, render_line
@@ -26,6 +27,7 @@ from reporter.kube.watch_health import describe_error
 from reporter.model.enums import DetailSource
 from reporter.model.observations import DiscoveryResult
 from reporter.process.clock import Clock
+from reporter.status.namespace_limit import read_in_all_or_one
 from reporter.status.one_shot_cluster import Progress, discover_twice
 
 
@@ -125,51 +127,33 @@ class DumpWriter:
         if not versions:
             return replace(said, not_served=True), None
         try:
-            return await self._write_objects(kind, versions[0], said), None
+            write = partial(self._write_objects, kind, versions[0])
+            objects, only_in = await read_in_all_or_one(kind, self._namespace, write)
         except Unserved:
             return replace(said, not_served=True), None
         except Expired as err:
             return replace(said, unread=f"it changed while it was read: {err.why}"), err
         except KubeError as err:
             return replace(said, unread=describe_error(err)), err
+        return replace(said, objects=objects, only_in=only_in), None
 
-    async def _write_objects(
-        self, kind: ResourceKind, version: str, said: DumpedKind
-    ) -> DumpedKind:
-        try:
-            return await self._write_pages(kind, version, said, self._list(kind, version))
-        except Refused as err:
-            if not (self._namespace and err.is_forbidden) or kind.namespace:
-                raise
-            pages = self._list(kind, version, self._namespace)
-            if kind.table == NAMESPACES.table:
-                pages = get_raw(self._api, kind, version, self._namespace, timeout=self._timeout)
-            said = replace(said, only_in=self._namespace)
-            try:
-                return await self._write_pages(kind, version, said, pages)
-            except (NotFound, Unserved):
-                # A kind without namespaces has no such address.
-                raise err from None
-
-    def _list(
-        self, kind: ResourceKind, version: str, namespace: str = ""
-    ) -> AsyncIterator[tuple[msgspec.Raw, ...]]:
-        return list_raw(self._api, kind, version, page_timeout=self._timeout, namespace=namespace)
-
-    async def _write_pages(
-        self,
-        kind: ResourceKind,
-        version: str,
-        said: DumpedKind,
-        pages: AsyncIterator[tuple[msgspec.Raw, ...]],
-    ) -> DumpedKind:
+    async def _write_objects(self, kind: ResourceKind, version: str, namespace: str) -> int:
+        """Write the objects of a namespace, or of all for the empty text, and return their number."""
         api_version = "/".join(filter(None, (kind.group, version)))
         count = 0
-        async for page in pages:
+        async for page in self._read(kind, version, namespace):
             for each in page:
                 self._write(_render(each, {"apiVersion": api_version, "kind": kind.kind}))
             count += len(page)
-        return replace(said, objects=count)
+        return count
+
+    def _read(
+        self, kind: ResourceKind, version: str, namespace: str
+    ) -> AsyncIterator[tuple[msgspec.Raw, ...]]:
+        timeout = self._timeout
+        if namespace and kind.table == NAMESPACES.table:
+            return get_raw(self._api, kind, version, namespace, timeout=timeout)
+        return list_raw(self._api, kind, version, page_timeout=timeout, namespace=namespace)
 
 
 def _render(raw: msgspec.Raw, names: Json) -> bytes:

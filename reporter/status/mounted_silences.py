@@ -6,7 +6,7 @@ from reporter.catalogue.silence_file import SILENCE_FILE, parse_silence_file
 from reporter.kube.client import RestClient
 from reporter.kube.config_maps import ConfigMapText, read_text
 from reporter.model.silences import SilenceFile
-from reporter.status.pods_source import ReporterPod
+from reporter.status.pod_fetcher import ReporterPod
 
 
 async def read_mounted(api: RestClient, pod: ReporterPod) -> ConfigMapText | None:

@@ -1,7 +1,9 @@
 """The plan by which the leader writes the statuses of the objects of one kind."""
 
+import asyncio
 import logging
-from collections.abc import Callable, Container
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -22,9 +24,14 @@ from reporter.kube.leader_writer import (
 from reporter.kube.object_client import ObjectClient
 from reporter.kube.write_limits import MAX_PAUSE, WriteRate
 from reporter.model.object_status import WriteObjectResult
+from reporter.process.subscribers import Subscribers
 from reporter.rollup.desired import (
+    DesiredStatus,
+    ObjectMemory,
     change_due_at,
+    evaluation_interval,
     is_outdated,
+    make_patch,
     renewal_due_at,
 )
 from reporter.store.written_objects import WrittenObjectStore
@@ -32,13 +39,92 @@ from reporter.store.written_objects import WrittenObjectStore
 
 DEFAULT_RATE = WriteRate(2.0, 20.0, in_flight=4)
 
+OBJECTS_BETWEEN_YIELDS = 50
+
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T", bound=StatusObject)
-T_contra = TypeVar("T_contra", bound=StatusObject, contravariant=True)
+V = TypeVar("V")
+V_co = TypeVar("V_co", covariant=True)
 
 
-class PendingObject(NamedTuple):
+# --------------------------------------------------------------------
+# The statuses that objects are to have.
+
+
+class ViewSource(Protocol[V_co]):
+    """The source of what the statuses of a kind are made from, such as the cache of the roll-up."""
+
+    def view(self) -> V_co:
+        """Return what is known at this moment; later changes leave it as it is."""
+        ...
+
+    @property
+    def changes(self) -> Subscribers[[]]:
+        """The subscribers to notify after each change of what is known."""
+        ...
+
+
+class Basis(NamedTuple):
+    """
+    The part of a view that the status of one object rests on.
+
+    *revision*: equal as long as the same status is desired, if time and the object itself do not change.
+    *evaluated_at*: the moment of the last evaluation; None before the first one. *reported*: the Unix
+    time of it that the status shows; None if it shows none.
+    """
+
+    revision: object
+    evaluated_at: datetime | None
+    reported: float | None = None
+
+
+class DesiredStatuses(ABC, Generic[T, V]):
+    """
+    The decision about the status of each object of a kind, for a StatusObjectPlan.
+
+    *spacing*: the mean time between two renewals, of whatever object. *stands*: how long a status
+    remains right without a new evaluation.
+    """
+
+    spacing: timedelta
+    stands: timedelta
+
+    @abstractmethod
+    def basis(self, found: T, view: V, *, now: datetime) -> Basis | None:
+        """Return what the status of an object rests on; None leaves its status as it is."""
+
+    @abstractmethod
+    def make(
+        self, found: T, view: V, memory: ObjectMemory | None, *, now: datetime
+    ) -> DesiredStatus:
+        """
+        Return the status of an object that has a basis.
+
+        It is kept until the basis has another revision, the object changes or its deadline is over.
+        *memory*: that of the last call; None for the first.
+        """
+
+
+class _Look(NamedTuple, Generic[T]):
+    """The last look at the object *found*."""
+
+    found: T
+    basis: Basis
+    desired: DesiredStatus
+
+    def still_holds(self, found: T, basis: Basis, *, now: datetime) -> bool:
+        """Return whether the same status is desired as of *now*, so that it need not be made again."""
+        if self.found is not found or self.basis.revision != basis.revision:
+            return False
+        return self.desired.deadline is None or now < self.desired.deadline
+
+
+# --------------------------------------------------------------------
+# Writes.
+
+
+class _Pending(NamedTuple):
     """
     One object to write; the first in order is the most important.
 
@@ -50,109 +136,30 @@ class PendingObject(NamedTuple):
     name: NamespacedName
 
 
-class ObjectWrite(NamedTuple):
+class StatusWrite(NamedTuple, Generic[T]):
     """
-    The status to write: *desired* is all of it but for times of evaluation.
+    A write of the object *found*. *version*: the API version to use.
 
-    *patch*: the JSON merge patch that leads there from the status of the object.
+    *desired*: all of the status but for times of evaluation. *patch*: the JSON merge patch that leads
+    there from the status of the object.
     """
 
+    found: T
+    version: str
     desired: Json
     patch: Json
 
 
-# --------------------------------------------------------------------
-# The statuses that were written, which decide what is due of an object: a change or a renewal.
+async def write_status(client: ObjectClient[T], write: StatusWrite[T]) -> T:
+    """Patch the status subresource, and return the object as it is then. Raises KubeErrors."""
+    return await client.patch(write.found, write.patch, version=write.version)
 
 
 class _Written(NamedTuple):
+    """The status that the API server made of a write of the *desired* one."""
+
     status: Json | None
     desired: Json
-
-
-class WrittenStatuses:
-    """
-    The last write of each object, with what the API server made of it.
-
-    The CRD of an earlier release drops fields that it does not have. Without this they would be
-    written again and again.
-    """
-
-    def __init__(self) -> None:
-        self._by_name: dict[NamespacedName, _Written] = {}
-
-    def keep_only(self, existing: Container[NamespacedName]) -> None:
-        """Forget the writes of objects that were deleted: those not in *existing*."""
-        self._by_name = {name: each for name, each in self._by_name.items() if name in existing}
-
-    def add(self, name: NamespacedName, after: StatusObject, desired: Json) -> bool:
-        """Remember what the API server made of a write; return whether it is what was written."""
-        self._by_name[name] = _Written(after.status, desired)
-        return not is_outdated(after, desired)
-
-    def pend(
-        self,
-        name: NamespacedName,
-        found: StatusObject,
-        desired: Json,
-        *,
-        interval: timedelta,
-        evaluated_at: datetime | None,
-        now: datetime,
-    ) -> PendingObject:
-        """
-        Return the object with when to write it: as a change if its status is outdated, else as a renewal.
-
-        *interval*: between two renewals of its time of evaluation. *evaluated_at*: the moment of the last
-        evaluation; None before the first one.
-        """
-        is_done = self._by_name.get(name) == _Written(found.status, desired)
-        if is_outdated(found, desired) and not is_done:
-            return PendingObject(False, change_due_at(found, desired, now=now), name)
-        due_at = renewal_due_at(found, interval, evaluated_at=evaluated_at, now=now)
-        return PendingObject(True, due_at, name)
-
-
-class PendingPatches(Protocol[T_contra]):
-    """
-    The source of the statuses that the objects of one kind are to have, for a StatusObjectPlan.
-    """
-
-    async def find_pending(self, *, now: datetime) -> tuple[list[PendingObject], datetime | None]:
-        """
-        Return the objects to write now or later, and the moment from which time alone changes that.
-
-        The moment is None if only a change of an object or of its subjects can.
-        """
-        ...
-
-    def make_write(
-        self, name: NamespacedName, found: T_contra, *, now: datetime
-    ) -> ObjectWrite | None:
-        """Return the write of the object *found* as of now; None leaves its status as it is."""
-        ...
-
-    def written(self, name: NamespacedName, after: T_contra, desired: Json) -> bool:
-        """
-        Remember the object *after* a write of *desired*, as the API server answered.
-
-        Return False if the API server dropped a part, as the CRD of an earlier release makes it do.
-        """
-        ...
-
-    def subscribe(self, on_change: Callable[[], None]) -> None:
-        """
-        Call *on_change* whenever *find_pending* may have another answer, unless an object itself changed.
-        """
-        ...
-
-
-class StatusWrite(NamedTuple, Generic[T]):
-    """A write of the object *found*. *version*: the API version to use."""
-
-    found: T
-    version: str
-    content: ObjectWrite
 
 
 class _Changed(NamedTuple, Generic[T]):
@@ -162,7 +169,7 @@ class _Changed(NamedTuple, Generic[T]):
     until: datetime
 
 
-class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T]):
+class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T], Generic[T, V]):
     """
     The plan that writes the status of each object of a kind that is outdated, or due to be renewed.
 
@@ -176,15 +183,19 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T]):
     def __init__(
         self,
         objects: WrittenObjectStore[T],
-        patches: PendingPatches[T],
-        client: ObjectClient[T],
+        source: ViewSource[V],
+        statuses: DesiredStatuses[T, V],
         *,
         kind: ResourceKind,
         count_write: Callable[[WriteObjectResult], None],
         rate: WriteRate = DEFAULT_RATE,
     ) -> None:
-        self._objects, self._patches, self._kind = objects, patches, kind
-        self._client, self._count_write, self.rate = client, count_write, rate
+        self._objects, self._source, self._statuses = objects, source, statuses
+        self._kind, self._count_write, self.rate = kind, count_write, rate
+        self._looks: dict[NamespacedName, _Look[T]] = {}
+        # The CRD of an earlier release drops fields that it does not have. Without its last write
+        # an object would be written again and again.
+        self._written: dict[NamespacedName, _Written] = {}
         self._changed: dict[NamespacedName, _Changed[T]] = {}
         self._is_pruned = False
         quiet = {WriteFailure.CONFLICT, WriteFailure.GONE, WriteFailure.THROTTLED}
@@ -192,8 +203,8 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T]):
 
     def subscribe(self, on_change: Callable[[], None]) -> None:
         """Call *on_change* after each change of an object, or of what its status is made from."""
-        self._objects.subscribe(on_change)
-        self._patches.subscribe(on_change)
+        self._objects.changes.subscribe(on_change)
+        self._source.changes.subscribe(on_change)
 
     def count_failing(self, writer: LeaderWriter[NamespacedName, StatusWrite[T], T]) -> int:
         """
@@ -207,7 +218,7 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T]):
 
         An object in conflict waits until the watch shows the change of the other writer, or for a pause.
         """
-        pending, deadline = await self._patches.find_pending(now=now)
+        pending, deadline = await self._find_pending(now=now)
         objects = self._objects.objects
         # Once the watch has shown the change of somebody else, nothing needs to wait.
         self._changed = {
@@ -220,6 +231,69 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T]):
         self._failures.keep_only(waiting)
         return DueWrites(waiting, deadline)
 
+    async def _find_pending(self, *, now: datetime) -> tuple[list[_Pending], datetime | None]:
+        """
+        Return the objects to write now or later, and the moment from which time alone changes that.
+
+        Other tasks run in between, as there may be thousands of objects.
+        """
+        objects, view = dict(self._objects.objects), self._source.view()
+        self._looks = {name: each for name, each in self._looks.items() if name in objects}
+        self._written = {name: each for name, each in self._written.items() if name in objects}
+        interval = self._renewal_interval()
+        pending: list[_Pending] = []
+        deadlines: list[datetime | None] = []
+        for number, (name, found) in enumerate(objects.items(), start=1):
+            look = self._look(name, found, view, now=now)
+            if look is not None:
+                deadlines.append(look.desired.deadline)
+            if look is not None and look.desired.status is not None:
+                pending.append(self._pend(name, look, look.desired.status, interval, now=now))
+            if not number % OBJECTS_BETWEEN_YIELDS:
+                await asyncio.sleep(0)
+        return pending, min(filter(None, deadlines), default=None)
+
+    def _renewal_interval(self) -> timedelta:
+        return evaluation_interval(len(self._objects.objects), spacing=self._statuses.spacing)
+
+    def _look(self, name: NamespacedName, found: T, view: V, *, now: datetime) -> _Look[T] | None:
+        """
+        Return what an object is to have as of now, made again only if the last look does not hold.
+
+        None leaves its status as it is.
+        """
+        basis = self._statuses.basis(found, view, now=now)
+        if basis is None:
+            return None
+        before = self._looks.get(name)
+        if before is not None and before.still_holds(found, basis, now=now):
+            desired = before.desired
+        else:
+            memory = before.desired.memory if before is not None else None
+            desired = self._statuses.make(found, view, memory, now=now)
+        look = self._looks[name] = _Look(found, basis, desired)
+        return look
+
+    def _pend(
+        self,
+        name: NamespacedName,
+        look: _Look[T],
+        desired: Json,
+        interval: timedelta,
+        *,
+        now: datetime,
+    ) -> _Pending:
+        """
+        Return the object with when to write it: as a change if its status is outdated, else as a renewal.
+        """
+        found = look.found
+        is_done = self._written.get(name) == _Written(found.status, desired)
+        if is_outdated(found, desired) and not is_done:
+            return _Pending(False, change_due_at(found, desired, now=now), name)
+        evaluated_at = look.basis.evaluated_at
+        due_at = renewal_due_at(found, interval, evaluated_at=evaluated_at, now=now)
+        return _Pending(True, due_at, name)
+
     def render(self, name: NamespacedName, *, now: datetime) -> StatusWrite[T] | AfterTry:
         """
         Return the write of an object as of now.
@@ -229,12 +303,18 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T]):
         found, version = self._objects.objects.get(name), self._objects.served_version(self._kind)
         if found is None or version is None:
             return AfterTry.DONE
-        content = self._patches.make_write(name, found, now=now)
-        return AfterTry.DONE if content is None else StatusWrite(found, version, content)
-
-    async def write(self, write: StatusWrite[T]) -> T:
-        """Patch the status subresource, and return the object as it is then. Raises KubeErrors."""
-        return await self._client.patch(write.found, write.content.patch, version=write.version)
+        look = self._look(name, found, self._source.view(), now=now)
+        if look is None or look.desired.status is None:
+            return AfterTry.DONE
+        patch = make_patch(
+            found,
+            look.desired.status,
+            evaluated_at=look.basis.evaluated_at,
+            interval=self._renewal_interval(),
+            stands=self._statuses.stands,
+            reported=look.basis.reported,
+        )
+        return StatusWrite(found, version, look.desired.status, patch)
 
     def written(self, attempt: Attempt[NamespacedName, StatusWrite[T]], result: T) -> AfterTry:
         """
@@ -245,8 +325,8 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T]):
         write = attempt.write
         self._count_write(WriteObjectResult.WRITTEN)
         self._failures.remove(attempt.key)
-        is_whole = self._patches.written(attempt.key, result, write.content.desired)
-        if not is_whole and not self._is_pruned:
+        self._written[attempt.key] = _Written(result.status, write.desired)
+        if is_outdated(result, write.desired) and not self._is_pruned:
             self._is_pruned = True
             logger.warning(
                 "the CRD of status objects drops a part of what is written; is it of an earlier"

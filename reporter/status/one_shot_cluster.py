@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -15,7 +16,7 @@ from reporter.kinds.productionstack import PRODUCTION_STACK_STATUSES, Production
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.client import RestClient
 from reporter.kube.discovery import discover
-from reporter.kube.errors import KubeError, NotFound, Refused, Unserved
+from reporter.kube.errors import KubeError, Unserved
 from reporter.kube.events import list_warnings
 from reporter.kube.lister import ListResult, get_one, list_all
 from reporter.kube.watch_context import WatchTiming
@@ -27,6 +28,7 @@ from reporter.model.times import parse_zoned_time
 from reporter.process.clock import Clock
 from reporter.rollup.desired import EXPIRATION_TIME
 from reporter.settings import Settings
+from reporter.status.namespace_limit import read_in_all_or_one
 from reporter.status.observations import (
     Observations,
     describe_only_in,
@@ -164,25 +166,11 @@ class _Reading:
             unread = [describe_only_in(self._namespace, self._unread)]
         return sorted([*unread, *self.notes])
 
-    async def _list_in_namespace(
-        self, kind: ResourceKind, version: str, refused: Refused
-    ) -> ListResult:
-        """Return the objects of the namespace; raise *refused* for a kind that is not read there."""
+    async def _read(self, kind: ResourceKind, version: str, namespace: str) -> ListResult:
         timeout = self._timing.list_timeout
-        if not (self._namespace and refused.is_forbidden) or kind.namespace:
-            raise refused
-        try:
-            if kind.table == NAMESPACES.table:
-                result = await get_one(self._api, kind, version, self._namespace, timeout=timeout)
-            else:
-                result = await list_all(
-                    self._api, kind, version, page_timeout=timeout, namespace=self._namespace
-                )
-        except (NotFound, Unserved) as err:
-            # A kind without namespaces has no such address.
-            raise refused from err
-        self.limited.append(kind.table)
-        return result
+        if namespace and kind.table == NAMESPACES.table:
+            return await get_one(self._api, kind, version, namespace, timeout=timeout)
+        return await list_all(self._api, kind, version, page_timeout=timeout, namespace=namespace)
 
     async def _list_and_store(
         self, kind: ResourceKind, found: DiscoveryResult
@@ -195,15 +183,14 @@ class _Reading:
                 return NotSynced("its API group could not be discovered", refused=True), None
             return NotServed(), None
         try:
-            timeout = self._timing.list_timeout
-            try:
-                result = await list_all(self._api, kind, version, page_timeout=timeout)
-            except Refused as err:
-                result = await self._list_in_namespace(kind, version, err)
+            read = partial(self._read, kind, version)
+            result, only_in = await read_in_all_or_one(kind, self._namespace, read)
         except Unserved:
             return NotServed(), None
         except KubeError as err:
             return NotSynced(describe_error(err), refused=True), err
+        if only_in:
+            self.limited.append(kind.table)
         unread = {each.name: each.stub for each in result.undecodable}
         for _ in self.store.replace_in_batches(kind, result.objects, unread):
             await asyncio.sleep(0)

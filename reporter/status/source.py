@@ -1,11 +1,23 @@
 """A source of the status, its answers, and why there may be none."""
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 
 from reporter.model.status_document import NamespaceStatus, StatusDocument
+
+
+ASK_INTERVAL = timedelta(seconds=1)
+"""The pause between two questions, of which the second one waits for a change."""
+
+LONGEST_PAUSE = timedelta(minutes=1)
+"""
+The longest Retry-After that is honoured, like BackoffParameters.max_retry_after.
+
+A reporter asks for seconds; a proxy on the way may ask for days, and nothing would be shown meanwhile.
+"""
 
 
 class StatusQueryFailed(Exception):
@@ -13,14 +25,16 @@ class StatusQueryFailed(Exception):
     The error of a question without an answer; the text says why and what to do.
 
     *may_pass*: asking again later may help, as with a server that restarts.
-    *retry_after*: how long to wait before, if the server named a time.
+    *retry_after*: how long to wait before, if the server named a time. *pause*: that, or ASK_INTERVAL,
+    and LONGEST_PAUSE at most.
     """
 
     def __init__(
         self, text: str, *, may_pass: bool = False, retry_after: timedelta | None = None
     ) -> None:
         super().__init__(text)
-        self.may_pass, self.retry_after = may_pass, retry_after
+        self.may_pass = may_pass
+        self.pause = min(retry_after or ASK_INTERVAL, LONGEST_PAUSE)
 
 
 class Target(Struct, frozen=True):
@@ -46,9 +60,12 @@ class Target(Struct, frozen=True):
 EVERYTHING = Target()
 
 
-class StatusAnswer(Struct, frozen=True):
+Document = TypeVar("Document")
+
+
+class Answer(Struct, Generic[Document], frozen=True):
     """
-    An answer about a target.
+    An answer about a target, of a reporter, a hub, or what this program evaluates.
 
     *document*: None if the target is certainly not there; *missing* says so then, and *alike* is what
     there is of a similar name.
@@ -57,12 +74,16 @@ class StatusAnswer(Struct, frozen=True):
     and why.
     """
 
-    document: StatusDocument | None
+    document: Document | None
     raw: Any = None
     missing: str = ""
     alike: str = ""
     tag: str = ""
     notes: tuple[str, ...] = ()
+
+
+class StatusAnswer(Answer[StatusDocument], frozen=True):
+    """An answer about one cluster."""
 
     @property
     def namespace(self) -> NamespaceStatus | None:
@@ -75,8 +96,14 @@ class StatusAnswer(Struct, frozen=True):
         return document.namespaces[0] if document is not None and document.namespaces else None
 
 
-class StatusSource(Protocol):
-    """A source of the status: a reporter, or a cluster or a dump that this program evaluates."""
+Asked_contra = TypeVar("Asked_contra", contravariant=True)
+AnyAnswer = TypeVar("AnyAnswer", bound=Answer[Any])
+
+
+class AnswerSource(Protocol[Asked_contra, AnyAnswer]):
+    """
+    A source of the status: a reporter, a hub, or a cluster or a dump that this program evaluates.
+    """
 
     @property
     def description(self) -> str:
@@ -86,13 +113,13 @@ class StatusSource(Protocol):
     @property
     def may_lag(self) -> bool:
         """
-        True for a reporter: its first answer may be of a pass before the question.
+        True for a reporter or a hub: its first answer may be of a pass before the question.
 
         False for a source that reads the cluster or a dump after the question.
         """
         ...
 
-    async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
+    async def ask(self, target: Asked_contra, /, *, after: AnyAnswer | None = None) -> AnyAnswer:
         """
         Return the status of the target. Raises StatusQueryFailed.
 
@@ -103,3 +130,10 @@ class StatusSource(Protocol):
     async def close(self) -> None:
         """Close connections and end the watches of the source; no question may follow."""
         ...
+
+
+StatusSource: TypeAlias = AnswerSource[Target, StatusAnswer]
+OpenSource: TypeAlias = Callable[[], Awaitable[StatusSource]]
+"""
+Opens a source, to be closed by the caller. Raises SettingsError, ConfigurationError or StatusQueryFailed.
+"""

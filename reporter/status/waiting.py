@@ -9,12 +9,15 @@ from enum import StrEnum, unique
 from msgspec import Struct
 
 from reporter.model.states import Actionability, State
-from reporter.status.source import StatusAnswer, StatusQueryFailed, StatusSource, Target
+from reporter.status.source import (
+    ASK_INTERVAL,
+    OpenSource,
+    StatusAnswer,
+    StatusQueryFailed,
+    StatusSource,
+    Target,
+)
 from reporter.status.summary import Summary, describe_missing, summarize
-
-
-ASK_INTERVAL = timedelta(seconds=1)
-"""The pause between two questions, of which the second one waits for a change."""
 
 
 LAST_LOOK = timedelta(seconds=10)
@@ -117,13 +120,16 @@ class Waiter:
     """
     Asks until the wait ends. *seconds*: a clock that never jumps.
 
+    *open_source* is called by the first question, and if that fails, as while an API server is away, by the
+    next one.
+
     *on_summary* is called with each summary, *on_note* with what was not read or is not there,
     *on_error* with each new reason for which an answer is missing.
     """
 
     def __init__(
         self,
-        source: StatusSource,
+        open_source: OpenSource,
         wait: StatusWait,
         *,
         seconds: Callable[[], float],
@@ -131,8 +137,9 @@ class Waiter:
         on_note: Callable[[str], None] = lambda _: None,
         on_error: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self._source, self._wait, self._seconds = source, wait, seconds
+        self._open_source, self._wait, self._seconds = open_source, wait, seconds
         self._on_summary, self._on_note, self._on_error = on_summary, on_note, on_error
+        self._source: StatusSource | None = None
         self._answer: StatusAnswer | None = None
         self._last: Summary | None = None
         self._first_pass: datetime | None = None
@@ -141,10 +148,18 @@ class Waiter:
 
     async def run(self) -> Waited:
         """
-        Return once the wait is over. Raises StatusQueryFailed if asking again cannot help.
+        Return once the wait is over.
 
-        The last look is at the end of the time: what became true during a pause counts.
+        The last look is at the end of the time: what became true during a pause counts. Raises what opening
+        raises, and StatusQueryFailed if asking again cannot help.
         """
+        try:
+            return await self._run()
+        finally:
+            if self._source is not None:
+                await self._source.close()
+
+    async def _run(self) -> Waited:
         limit = self._wait.timeout.total_seconds()
         self._is_fresh |= limit <= 0
         deadline = self._seconds() + limit
@@ -167,7 +182,7 @@ class Waiter:
         except StatusQueryFailed as err:
             if not err.may_pass:
                 raise
-            pause = max(err.retry_after or pause, pause)
+            pause = err.pause
             self._record_error(str(err))
         else:
             outcome = self._take(answer) if answer is not None else None
@@ -181,14 +196,17 @@ class Waiter:
         limit = remaining if lets_wait else max(remaining, LAST_LOOK.total_seconds())
         with suppress(TimeoutError):
             async with asyncio.timeout(limit):
-                return await self._source.ask(
+                if self._source is None:
+                    self._source = await self._open_source()
+                answer = await self._source.ask(
                     self._wait.target, after=self._answer if lets_wait else None
                 )
+                self._is_fresh |= not self._source.may_lag
+                return answer
         return None
 
     def _take(self, answer: StatusAnswer) -> Outcome | None:
         self._answer, self._error = answer, ""
-        self._is_fresh |= not self._source.may_lag
         for note in self._notes(answer):
             self._on_note(note)
         summary = self._last = summarize(answer, self._wait.target)

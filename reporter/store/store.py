@@ -19,6 +19,7 @@ from reporter.model.observations import DiscoveryResult, Watching, WatchState
 from reporter.model.silences import NO_SILENCE_FILE, SilenceFile
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import ObjectRef
+from reporter.process.subscribers import Subscribers
 from reporter.scrape.samples import FailedScrape, ScrapedMetrics
 from reporter.snapshot.seen_before import SeenBefore
 from reporter.snapshot.snapshot import Snapshot
@@ -88,7 +89,7 @@ class Store:
 
     *crds*: the resources (``resource.group``) whose presence discovery reports.
     *scrapes*: the store of scraped samples, as *samples*. *subjects*: the rules by which objects make
-    subjects. *only_in*: as of Snapshot.
+    subjects. *only_in*: as of Snapshot. *changes*: notified after each change.
     """
 
     def __init__(
@@ -110,16 +111,12 @@ class Store:
         self._rejections: Mapping[StoreLimit, int] = {}
         self._silence_file = NO_SILENCE_FILE
         self._dirty: set[Subject] = set()
-        self._on_change: Callable[[], None] = lambda: None
-
-    def subscribe(self, on_change: Callable[[], None]) -> None:
-        """Call *on_change*, and no earlier one, after each change from now on; it must be quick."""
-        self._on_change = on_change
+        self.changes: Subscribers[[]] = Subscribers()
 
     def _mark_dirty(self, *subjects: Iterable[Subject]) -> None:
         for each in subjects:
             self._dirty.update(each)
-        self._on_change()
+        self.changes.notify()
 
     def take_dirty(self) -> frozenset[Subject]:
         """Return the subjects whose objects have changed since the last call."""

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from reporter.kinds.objects import ApiObject, NamespacedName
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.observations import NotServed, NotSynced, WatchState
+from reporter.process.subscribers import Subscribers
 
 
 BATCH_SIZE = 500
@@ -25,7 +26,7 @@ class WrittenObjectStore(Generic[T]):
     The objects of one kind that this program writes to. *type_*: their struct.
 
     *served_version*: returns the version in which a kind is served; None while that is unknown.
-    *revision*: a number that grows with each change of the objects.
+    *revision*: a number that grows with each change of the objects. *changes*: notified after each.
     """
 
     def __init__(
@@ -38,17 +39,7 @@ class WrittenObjectStore(Generic[T]):
         self._undecodable: set[NamespacedName] = set()
         self._deleted_uids: deque[str] = deque(maxlen=RECENTLY_DELETED)
         self.revision = 0
-        self._on_change: Callable[[], None] = lambda: None
-
-    def subscribe(self, on_change: Callable[[], None]) -> None:
-        """Call *on_change* as well after each change from now on; it must be quick."""
-        earlier = self._on_change
-
-        def call_all() -> None:
-            earlier()
-            on_change()
-
-        self._on_change = call_all
+        self.changes: Subscribers[[]] = Subscribers()
 
     @property
     def objects(self) -> Mapping[NamespacedName, T]:
@@ -103,7 +94,7 @@ class WrittenObjectStore(Generic[T]):
         """
         Store an object as the watch shows it.
 
-        Only a change, or the end of being undecodable, calls *on_change*.
+        Only a change, or the end of being undecodable, notifies *changes*.
         """
         name = (new.metadata.namespace, new.metadata.name)
         was_unread = self._read_again(name)
@@ -168,4 +159,4 @@ class WrittenObjectStore(Generic[T]):
 
     def _changed(self) -> None:
         self.revision += 1
-        self._on_change()
+        self.changes.notify()

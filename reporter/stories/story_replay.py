@@ -283,7 +283,7 @@ class StoryReplay(ReplayedProcess):
         crds = {*HEALTHY_STACK["crds"], *(kind.group_resource for kind in self.world.declared)}
         samples, subjects = SampleStore(self._scrapes), self.catalogue.subject_definitions
         store = Store(self._kinds, crds, samples, subjects=subjects)
-        store.subscribe(self._note_change)
+        store.changes.subscribe(self._note_change)
         for kind in self._kinds:
             store.set_watch_state(kind, observations.Watching())
         return store

@@ -3,7 +3,7 @@
 import pytest
 
 from reporter.catalogue.loader import default_folder
-from reporter.catalogue.published_reasons import read_entries
+from reporter.catalogue.reason_reference import read_entries
 from reporter.stories.format import expected_lines
 from reporter.stories.runner import find_differences
 from reporter.stories.story_replay import StoryReplay

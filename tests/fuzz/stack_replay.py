@@ -33,7 +33,7 @@ from reporter.metrics.state_log import StateLog
 from reporter.model.observations import DiscoveryResult
 from reporter.process.log_format import JsonFormatter, TextFormatter
 from reporter.snapshot.subjects import ALL_LAYERS
-from reporter.status.whole_status import StateHistory, render_status
+from reporter.status.diagnosis import StateHistory, render_diagnosis
 from tests.fuzz.json_strategies import mutated, of_type, perturbed
 from tests.fuzz.odd_values import Body, encoded
 from tests.support.builders import NOON, a_store
@@ -138,7 +138,7 @@ stories = st.lists(lines(), min_size=1, max_size=6)
 class StackReplay(Replay):
     """
     A replay that begins with the objects of *first*. After each pass all its consequences are
-    carried out: Events, the status page, metrics and logs.
+    carried out: Events, the page /status, metrics and logs.
     """
 
     def __init__(self, first: Sequence[WatchLine] = ()) -> None:
@@ -175,7 +175,7 @@ class StackReplay(Replay):
         finished = finished_pass(self.evaluation, self.tracker)
         for each in (self.history, self.log, self.metrics):
             each.follow(finished)
-        shown = render_status(
+        shown = render_diagnosis(
             self.context,
             self.store.snapshot(),
             since=self.history.freeze(),

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reporter.cli.commands import run_command
+from reporter.cli.command_line import run_command
 from reporter.cli.configuration import load_shipped_catalogue
 from reporter.kube.exec_plugin import (
     _ExecCredential,

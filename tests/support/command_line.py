@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from subprocess import CompletedProcess
 
-from reporter.cli.commands import run_command
+from reporter.cli.command_line import run_command
 
 
 Command = Callable[[Sequence[str], Mapping[str, str]], int]

@@ -85,7 +85,11 @@ class TeamStack:
 
     def patch_spec(self, kind: str, spec: Json) -> None:
         """Change the spec as an upgrade of its chart does, before Istio has seen it."""
-        self.client.patch(self.client.path(self._part(kind)), {"spec": spec})
+        self.client.patch(self.path(kind), {"spec": spec})
+
+    def path(self, kind: str) -> str:
+        """Return the path of the object of this kind."""
+        return self.client.path(self._part(kind))
 
     # ------------------------------------------------------------ its pods
 

@@ -246,7 +246,7 @@ async def test_a_write_that_hangs_delays_no_pass(server: DevCluster, api: RestCl
         fixture.set_verdicts(an_active_verdict(BBR))
         await fixture.until(lambda: fixture.writes == 1)
         calls: list[None] = []
-        fixture.announcements.add_follower(lambda: calls.append(None))
+        fixture.announcements.changes.subscribe(lambda: calls.append(None))
         fixture.set_verdicts(an_active_verdict(ISTIO))
         assert calls
         await fixture.until(lambda: fixture.event_counts == ["clusterIstio x1"])

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from reporter.cli.asking_commands import PLUGIN_COMMANDS
 from reporter.cli.command import find_command
+from reporter.cli.command_names import PLUGIN_COMMANDS
 from reporter.cli.completion import render_kubectl
 
 

@@ -15,7 +15,7 @@ from tests.support.stubs.certificates import a_certificate
 
 LOADED = """
 import sys
-from reporter.cli import commands
+from reporter.cli import command_line
 from reporter.job import command
 print("\\n".join(sys.modules))
 """
@@ -67,7 +67,7 @@ def test_only_the_light_part_of_the_client_is_loaded():
 
 LOADED_BY = """
 import os, sys
-from reporter.cli.commands import run_command
+from reporter.cli.command_line import run_command
 code = run_command(sys.argv[1:], os.environ)
 print("\\n".join(sys.modules), file=sys.stderr)
 sys.exit(code)
@@ -181,7 +181,7 @@ AUTHORITIES = """
 import os
 from reporter.process.imports import uncollected_imports
 with uncollected_imports():
-    from reporter.cli import cluster_sources
+    from reporter.cli import cluster_opener
 from aiohttp import connector
 from reporter.kube.tls import verifying_context
 print(connector._SSL_CONTEXT_VERIFIED.cert_store_stats()["x509_ca"])

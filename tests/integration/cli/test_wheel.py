@@ -106,7 +106,7 @@ def test_the_wheel_runs_stories(installation, tmp_path):
 def test_other_commands_work_without_it(installation):
     ended = run_installed(installation, "check-config")
     assert (ended.returncode, ended.stderr) == (0, "")
-    reader = "import reporter, reporter.app, reporter.cli.commands; print(reporter.__file__)"
+    reader = "import reporter, reporter.app, reporter.cli.command_line; print(reporter.__file__)"
     loaded = subprocess.run(
         [sys.executable, "-P", "-c", reader],
         env={**os.environ, "PYTHONPATH": str(installation)},

@@ -50,7 +50,7 @@ async def reviewing(
     """Run the reviews, as the process does."""
     context = WatchContext(api, Clock())
     review = PermissionReview(context, needed, mode=mode, timing=timing)
-    api.on_forbidden(review.record_forbidden)
+    api.forbidden.subscribe(review.record_forbidden)
     task = asyncio.create_task(review.run())
     try:
         yield review

@@ -27,11 +27,12 @@ STALE_AFTER = timedelta(seconds=90)
 
 class ServedDocument:
     """
-    *refusal*: a status to answer with. *longest_wait*: seconds. *requests*: the paths with their queries.
+    *refusal*: a status to answer with, and to wait for *retry_after* seconds. *longest_wait*: seconds.
+    *requests*: the paths with their queries.
     """
 
     def __init__(self, document: StatusDocument | FleetDocument) -> None:
-        self.document, self.refusal = document, 0
+        self.document, self.refusal, self.retry_after = document, 0, 1
         self.address = free()
         self.longest_wait, self.stale_after = 30.0, STALE_AFTER
         self.requests: list[str] = []
@@ -71,7 +72,9 @@ class ServedDocument:
         tag = request.headers.get(hdrs.IF_NONE_MATCH, "")
         self.requests.append(request.path_qs)
         if self.refusal:
-            return web.Response(status=self.refusal, headers={hdrs.RETRY_AFTER: "1"})
+            return web.Response(
+                status=self.refusal, headers={hdrs.RETRY_AFTER: str(self.retry_after)}
+            )
         if tag == self._tag:
             await self._wait(min(float(request.query.get("wait", 0)), self.longest_wait))
         if tag == self._tag:

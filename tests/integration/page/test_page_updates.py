@@ -97,6 +97,18 @@ async def test_a_hidden_page_asks_for_nothing(page: BrowserPage):
         assert served.requests[asked] == "/status/v1"
 
 
+async def test_a_pause_that_no_timer_can_hold_is_no_reason_to_ask_at_once(page: BrowserPage):
+    async with serving_document(healthy()) as served:
+        await page.open(served.url)
+        await served.until_waiting()
+        served.refusal, served.retry_after = 503, 30 * 86_400
+        served.change(every_state())
+        await page.until_text("#banner", "HTTP 503")
+        asked = len(served.requests)
+        await asyncio.sleep(2)  # a timer of more than 2^31 ms fires at once
+        assert len(served.requests) == asked
+
+
 async def test_too_many_waiting_pages_are_no_outage(page: BrowserPage):
     async with serving_document(healthy()) as served:
         await page.open(served.url)

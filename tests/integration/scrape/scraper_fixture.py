@@ -55,7 +55,7 @@ class ScraperFixture:
         self.results: Counter[str] = Counter()
         self.verdicts: dict[str, list[str]] = {}
         if evaluating:
-            store.subscribe(self._changed)
+            store.changes.subscribe(self._changed)
 
     def _changed(self) -> None:
         for subject in sorted(self.store.take_dirty()):

@@ -125,10 +125,10 @@ async def test_ready_does_not_wait_for_a_kind_that_discovery_lists_and_the_serve
 
 async def test_the_status_shows_what_a_kind_that_cannot_be_read_costs(reporter: Reporter):
     mark_all_watched(reporter)
-    assert json.loads("".join(reporter._status_page.render()))["unread"] == {}
+    assert json.loads("".join(reporter._diagnosis_page.render()))["unread"] == {}
     lost = WatchLost(Clock().now() - timedelta(seconds=31), "may not watch pods")
     reporter._store.set_watch_state(PODS, lost)
-    status = json.loads("".join(reporter._status_page.render()))
+    status = json.loads("".join(reporter._diagnosis_page.render()))
     assert status["unread"] == {
         "pods": {
             "why": "may not watch pods",
@@ -159,7 +159,7 @@ async def test_the_status_shows_what_a_kind_that_cannot_be_read_costs(reporter: 
     }
     recent = WatchLost(Clock().now(), "connection refused")
     reporter._store.set_watch_state(PODS, recent)
-    assert json.loads("".join(reporter._status_page.render()))["unread"] == {}
+    assert json.loads("".join(reporter._diagnosis_page.render()))["unread"] == {}
 
 
 async def test_live_means_a_pass_within_three_resyncs(reporter: Reporter):
@@ -180,13 +180,13 @@ async def test_a_server_that_lists_slowly_is_not_mended_by_another_start(reporte
 
 
 async def test_the_status_of_a_process_that_saw_nothing_yet(reporter: Reporter):
-    status = json.loads("".join(reporter._status_page.render()))
+    status = json.loads("".join(reporter._diagnosis_page.render()))
     assert (status["leading"], status["lastPass"]) == (False, None)
     assert status["identity"].startswith("laptop_")
     assert set(status["kinds"].values()) == {"being listed"}
     mark_all_watched(reporter)
     reporter._controller.run_pass(full=True)
-    status = json.loads("".join(reporter._status_page.render()))
+    status = json.loads("".join(reporter._diagnosis_page.render()))
     assert status["lastPass"]
     (cluster,) = (s for s in status["subjects"] if s["layer"] == "cluster")
     (missing,) = (v for v in cluster["verdicts"] if v["reason"] == "clusterBBRNotReady")

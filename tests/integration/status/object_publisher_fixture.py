@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import partial
 
 import msgspec
 from msgspec.structs import replace
@@ -20,11 +21,12 @@ from reporter.kube.client import RestClient
 from reporter.kube.leader_writer import LeaderWriter
 from reporter.kube.object_client import ObjectClient
 from reporter.model.observations import Watching
+from reporter.process.subscribers import Subscribers
 from reporter.rollup.desired import GENERATION_SETTLE
 from reporter.rollup.document import StatusView
 from reporter.rollup.records import RollUp
-from reporter.status.object_plan import StatusObjectPlan
-from reporter.status.roll_up_patches import RollUpPatches
+from reporter.status.object_plan import StatusObjectPlan, write_status
+from reporter.status.stack_statuses import StackStatuses
 from reporter.store.written_objects import WrittenObjectStore
 from tests.integration.announcing.publisher_fixture import ManualClock, ManualLeadership
 from tests.support.background import running_beside
@@ -36,7 +38,7 @@ class RollUps:
 
     def __init__(self, clock: ManualClock) -> None:
         self._clock = clock
-        self._followers: list[Callable[[], None]] = []
+        self.changes: Subscribers[[]] = Subscribers()
         self.replay, self.broken = stack_without_pages(), False
         self.rollup = RollUp()
 
@@ -44,9 +46,6 @@ class RollUps:
         if self.broken:
             raise RuntimeError("the roll-up is broken")
         return StatusView(self.rollup, self.replay.rollup_rules, now=self._clock.now())
-
-    def subscribe(self, on_change: Callable[[], None]) -> None:
-        self._followers.append(on_change)
 
     def show(self, change: dict | None = None) -> None:
         """Show the roll-up of the stack after a change, as of now."""
@@ -60,8 +59,7 @@ class RollUps:
         self.rollup = replace(
             found, namespaces=namespaces, evaluation=evaluation, revision=revision
         )
-        for each in self._followers:
-            each()
+        self.changes.notify()
 
 
 class ObjectPublisherFixture:
@@ -73,18 +71,20 @@ class ObjectPublisherFixture:
         self.objects = WrittenObjectStore(ProductionStackStatus, lambda _: "v1alpha1")
         self.objects.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
         self.rollups = RollUps(self.clock)
-        self.patches = RollUpPatches(
-            self.objects, self.rollups, "kaito-system", resync=timedelta(minutes=1)
-        )
         self.plan = StatusObjectPlan(
             self.objects,
-            self.patches,
-            ObjectClient(api, PRODUCTION_STACK_STATUSES, ProductionStackStatus),
+            self.rollups,
+            StackStatuses("kaito-system", resync=timedelta(minutes=1)),
             kind=PRODUCTION_STACK_STATUSES,
             count_write=lambda result: self.results.update([result]),
         )
+        client = ObjectClient(api, PRODUCTION_STACK_STATUSES, ProductionStackStatus)
         self.writer = LeaderWriter(
-            self.plan, self.plan.write, self.leadership, self.clock, jitter=lambda: 0.0
+            self.plan,
+            partial(write_status, client),
+            self.leadership,
+            self.clock,
+            jitter=lambda: 0.0,
         )
         self.task: asyncio.Task | None = None
 
@@ -116,13 +116,13 @@ class ObjectPublisherFixture:
     async def settle_unseen(self) -> None:
         """Let as much time pass where nothing is looked at."""
         await asyncio.sleep(0.5)
-        assert not self.patches._kept
+        assert not self.plan._looks
         await self.advance(GENERATION_SETTLE)
 
     async def advance(self, span: timedelta | float) -> None:
         self.clock.advance(span)
         self.objects.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
-        self.objects._on_change()
+        self.objects.changes.notify()
         await asyncio.sleep(0.3)
 
     # ------------------------------------------------------------ what is seen
@@ -133,9 +133,9 @@ class ObjectPublisherFixture:
 
     def are_seen(self) -> bool:
         """Return whether a look has seen each object as it is in the store."""
-        kept = self.patches._kept
+        looks = self.plan._looks
         objects = self.objects.objects.items()
-        return all(name in kept and kept[name].found is each for name, each in objects)
+        return all(name in looks and looks[name].found is each for name, each in objects)
 
     def status(self, name: str = "package", namespace: str = "team-m") -> dict:
         found = self.server.cluster.get(STATUSES, namespace, name) or {}

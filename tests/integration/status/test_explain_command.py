@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from devcluster.server import DevCluster
-from reporter.cli.commands import run_plugin
+from reporter.cli.command_line import run_plugin
 from tests.integration.status.asking import MODEL_POD, ask, ask_about, scale_to_zero, server
 from tests.support.command_line import run_command_line_beside
 from tests.support.own_reasons import REASON, a_reason, an_overlay

@@ -37,7 +37,7 @@ class Followed:
             observer=self.observer,
         )
         self.changes = 0
-        self.announcements.add_follower(self._count)
+        self.announcements.changes.subscribe(self._count)
 
     def _count(self) -> None:
         self.changes += 1
@@ -88,7 +88,7 @@ def test_episodes_are_complete_from_the_read_back_until_it_stands_down():
     assert not followed.announcements.is_complete
 
 
-def test_followers_are_called_after_each_change():
+def test_subscribers_are_called_after_each_change():
     followed = Followed()
     followed.update()
     followed.announcements.restored(())

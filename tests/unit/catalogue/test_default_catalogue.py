@@ -14,7 +14,7 @@ from docs.generators.reasons import COMMAND, PACKS
 from reporter.catalogue.entries import Catalogue, Scope
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.catalogue.overlay import shipped_packs
-from reporter.catalogue.published_reasons import read_entries, render_reasons
+from reporter.catalogue.reason_reference import read_entries, render_reasons
 from reporter.evaluation.registry import SPECS
 from reporter.model.enums import EventType, Layer, Reason
 from reporter.settings import FLAG_NAMES

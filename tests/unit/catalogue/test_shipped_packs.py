@@ -8,8 +8,8 @@ import pytest
 from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.catalogue.overlay import shipped_packs
-from reporter.catalogue.published_reasons import read_entries, render_reasons
-from reporter.cli.commands import run_command
+from reporter.catalogue.reason_reference import read_entries, render_reasons
+from reporter.cli.command_line import run_command
 from reporter.controller.watched_kinds import kinds_to_watch
 from reporter.evaluation.registry import SPECS
 from reporter.model.enums import EventType, Layer

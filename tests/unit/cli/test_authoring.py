@@ -9,7 +9,7 @@ import pytest
 
 from docs.generators.reasons import PACKS
 from reporter.catalogue.loader import default_folder
-from reporter.cli.commands import run_command
+from reporter.cli.command_line import run_command
 from tests.support.written_stories import STORY, write
 
 

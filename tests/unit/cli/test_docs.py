@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from docs.generators.reasons import PACKS
-from reporter.cli.commands import run_command
+from reporter.cli.command_line import run_command
 
 
 ROOT = Path(__file__).parents[3]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from reporter.catalogue.loader import default_folder
-from reporter.cli.commands import run_command
+from reporter.cli.command_line import run_command
 from tests.support.written_stories import STORY, write
 
 

@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 from reporter import PROGRAM_NAME
-from reporter.cli.asking import BY_STATE, Terminal, to_json, to_yaml
-from reporter.cli.asking_commands import ASKING_COMMANDS
 from reporter.cli.command import Command, find_command
+from reporter.cli.command_names import ASKING_COMMANDS
 from reporter.cli.explain import EXPLAIN
+from reporter.cli.output import BY_STATE, Terminal, to_json, to_yaml
 from reporter.cli.status import CHECK, STATUS
 from reporter.cli.status_output import Question, describe_gaps, show_answers
 from reporter.cli.wait import BY_OUTCOME, WAIT
@@ -24,7 +24,7 @@ from reporter.model.status_document import (
     StatusDocument,
     UnlistedLayer,
 )
-from reporter.status.source import StatusAnswer, StatusQueryFailed
+from reporter.status.source import EVERYTHING, StatusAnswer, StatusQueryFailed, Target
 from reporter.status.waiting import Outcome
 from tests.support.virtual_clock import START_SECONDS, VirtualClock, VirtualEventLoop
 
@@ -147,6 +147,8 @@ def test_each_command_that_asks_can_be_quiet(name: str):
 class BusySource:
     """Answers once, then is busy once with this Retry-After, and then ends. *asked_at*: in seconds."""
 
+    description, may_lag = "a script", False
+
     def __init__(self, clock: VirtualClock, retry_after: timedelta | None) -> None:
         self._clock = clock
         self._errors = [
@@ -158,7 +160,7 @@ class BusySource:
     async def open(self) -> "BusySource":
         return self
 
-    async def ask(self, _: "BusySource", after: StatusAnswer | None) -> StatusAnswer:
+    async def ask(self, _: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
         self.asked_at.append(self._clock.now - START_SECONDS)
         if after is None:
             return StatusAnswer(None, missing="no workload namespace team-a")
@@ -176,7 +178,7 @@ def test_a_watch_pauses_as_it_is_asked_to_and_a_minute_at_most(
 ):
     clock = VirtualClock()
     event_loop, source = VirtualEventLoop(clock), BusySource(clock, retry_after)
-    question = Question(source.open, source.ask, lambda _: None, lambda _: State.CURRENT)
+    question = Question(source.open, EVERYTHING, lambda _: None, lambda _: State.CURRENT)
     arguments = STATUS.parse(["--watch"])
     task = event_loop.loop.create_task(show_answers(question, arguments, Terminal({}, arguments)))
     try:

@@ -17,7 +17,7 @@ from reporter.evaluation.registry import SPECS
 from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.model.observations import NotSynced
 from reporter.settings import ScrapeMode
-from reporter.status.whole_status import render_status
+from reporter.status.diagnosis import render_diagnosis
 from reporter.stories.story_replay import StoryReplay
 from tests.support.builders import NOON
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
@@ -73,7 +73,7 @@ def test_a_check_that_flags_switch_off_names_the_flag(flags, reason, what_to_set
 
 
 def shown(replay: StoryReplay, **more) -> list[dict]:
-    """Return the subjects of the status page."""
+    """Return the subjects of the page /status."""
     context = PublishContext(
         AnnouncementState(),
         replay.evaluation,
@@ -82,7 +82,7 @@ def shown(replay: StoryReplay, **more) -> list[dict]:
         involved_for,
     )
     process = {"leading": True}
-    chunks = render_status(
+    chunks = render_diagnosis(
         context, replay.store.snapshot(), since=lambda *_: NOON, process=process, **more
     )
     return json.loads("".join(chunks))["subjects"]

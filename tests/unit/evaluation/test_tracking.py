@@ -3,7 +3,7 @@
 import pytest
 
 from reporter.evaluation.clocks import UnknownState
-from reporter.evaluation.tracking import forget_keys, next_tracking_deadline
+from reporter.evaluation.tracking import next_tracking_deadline, without_keys
 from reporter.model.enums import TroubleKind
 from reporter.model.verdicts import Clear, Paused, Unknown
 from tests.support.builders import NOON, a_trouble, an_active_verdict
@@ -19,7 +19,7 @@ def test_the_time_of_settling_is_kept_for_an_hour_unless_the_subject_is_deleted(
     )
     assert replay.tracked.settled_at == {KEY: NOON + seconds(31)}
     assert replay.observe(seconds(32), Clear(KEY)).advance(seconds(3600)).tracked.settled_at
-    assert not forget_keys(replay.tracked, lambda key: key == KEY).settled_at
+    assert not without_keys(replay.tracked, lambda key: key == KEY).settled_at
     assert not replay.advance(seconds(3631)).tracked.settled_at
 
 
@@ -160,8 +160,8 @@ def test_a_key_is_unknown_since_the_first_unknown_verdict_and_not_since_the_last
 
 def test_the_unknown_state_of_a_deleted_subject_is_forgotten():
     replay = TrackingReplay().observe(seconds(0), Unknown(KEY, "forbidden"))
-    assert forget_keys(replay.tracked, lambda key: key != KEY).unknown_states
-    assert not forget_keys(replay.tracked, lambda key: key == KEY).unknown_states
+    assert without_keys(replay.tracked, lambda key: key != KEY).unknown_states
+    assert not without_keys(replay.tracked, lambda key: key == KEY).unknown_states
 
 
 def test_a_clock_that_is_set_back_takes_no_time_away():

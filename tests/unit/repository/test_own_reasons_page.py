@@ -13,7 +13,7 @@ from reporter.cel.library import compile_expression
 from reporter.cel.parameters import CelParameters
 from reporter.cel.preparation import MAX_REASONS
 from reporter.cel.probe import PROBE
-from reporter.cli.commands import run_command
+from reporter.cli.command_line import run_command
 from reporter.controller.watched_kinds import kinds_to_watch
 from tests.support.own_reasons import own_catalogue
 

@@ -1,11 +1,11 @@
-"""A replay with the status page about it."""
+"""A replay with the page /status about it."""
 
 import json
 
 from reporter.evaluation.finished_pass import StateTracker
 from reporter.model.enums import Layer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
-from reporter.status.whole_status import StateHistory, render_status
+from reporter.status.diagnosis import StateHistory, render_diagnosis
 from tests.support.builders import (
     a_catalogue,
     a_key,
@@ -29,8 +29,8 @@ CATALOGUE = a_catalogue(
 )
 
 
-class StatusPage:
-    """A replay, and the status page about it."""
+class DiagnosisPage:
+    """A replay, and the page /status about it."""
 
     def __init__(self, subjects=frozenset({CLUSTER_SUBJECT, SET})) -> None:
         self.replay = Replay(CATALOGUE, subjects=subjects)
@@ -45,7 +45,7 @@ class StatusPage:
 
     def page(self):
         self.finish_pass()
-        chunks = render_status(
+        chunks = render_diagnosis(
             self.replay.context,
             self.store.snapshot(),
             since=self.history.freeze(),

@@ -13,7 +13,8 @@ from reporter.model.status_document import (
     StatusError,
     UnlistedLayer,
 )
-from reporter.status.reporter_source import Fetched, path_of, query_of, read_answer
+from reporter.status.http_source import Fetched
+from reporter.status.reporter_answers import read_answer, request_of
 from reporter.status.source import EVERYTHING, StatusAnswer, StatusQueryFailed, Target
 from reporter.status.summary import summarize
 
@@ -82,13 +83,18 @@ def test_a_busy_reporter_may_be_asked_again():
     error = StatusError(schema="v1", error="32 requests wait", remedy="Ask later.")
     refused = refusal(error, status=429, headers={"Retry-After": "5"})
     assert refused.may_pass
-    assert refused.retry_after.total_seconds() == 5
+    assert refused.pause.total_seconds() == 5
     assert "32 requests wait. Ask later." in str(refused)
 
 
 @pytest.mark.parametrize(("status", "may_pass"), [(400, False), (500, True), (503, True)])
 def test_an_error_of_the_server_may_pass(status, may_pass):
     assert refusal(b"oops", status=status).may_pass is may_pass
+
+
+def test_a_server_that_is_not_ready_says_when_to_ask_again():
+    refused = refusal(b"oops", status=503, headers={"Retry-After": "5"})
+    assert (refused.may_pass, refused.pause.total_seconds()) == (True, 5)
 
 
 @pytest.mark.parametrize(
@@ -101,16 +107,12 @@ def test_an_error_of_the_server_may_pass(status, may_pass):
     ],
 )
 def test_each_target_has_a_path(target, path):
-    assert path_of(target) == path
+    assert request_of(target).path == path
 
 
 def test_of_the_control_plane_alone_few_namespaces_are_asked_for():
-    assert query_of(EVERYTHING, waits=False) == ()
-    assert query_of(Target("team-a"), waits=True) == (("wait", "30"),)
-    assert query_of(Target(is_cluster=True), waits=True) == (
-        ("state", "Terminating"),
-        ("wait", "30"),
-    )
+    assert request_of(EVERYTHING).query == request_of(Target("team-a")).query == ()
+    assert request_of(Target(is_cluster=True)).query == (("state", "Terminating"),)
 
 
 @pytest.mark.parametrize(

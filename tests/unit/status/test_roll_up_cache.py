@@ -73,7 +73,7 @@ async def test_a_permission_that_is_lost_is_shown_at_once():
     kept.cache.on_permissions_changed()
     assert kept.cache.rollup.revision == 0, "nothing is known before the first pass"
     kept.follow()
-    kept.cache.subscribe(lambda: changes.append(kept.cache.rollup.revision))
+    kept.cache.changes.subscribe(lambda: changes.append(kept.cache.rollup.revision))
     assert kept.cache.view().cluster().unobserved.missing_rights == ("list pods",)
     kept.missing = ()
     kept.cache.on_permissions_changed()

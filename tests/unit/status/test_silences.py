@@ -13,7 +13,7 @@ from tests.support.metrics_text import leading_metrics
 from tests.support.replay import Replay
 from tests.support.silences import a_silence, silenced
 from tests.unit.metrics.metrics_page import PREFIX, MetricsPage
-from tests.unit.status.status_fixture import BBR, CATALOGUE, KAITO, PODS_OF, SET, StatusPage
+from tests.unit.status.status_fixture import BBR, CATALOGUE, KAITO, PODS_OF, SET, DiagnosisPage
 
 
 LATER = NOON + HOUR
@@ -29,7 +29,7 @@ def shown(replay: Replay) -> MetricsPage:
 
 
 def test_a_silenced_finding_shows_who_silenced_it_and_until_when():
-    page = StatusPage()
+    page = DiagnosisPage()
     silenced(page.replay, SILENCE).set_verdicts(an_active_verdict(BBR), an_active_verdict(KAITO))
     verdict = page.verdict(BBR)
     assert verdict["state"] == "silenced"
@@ -48,14 +48,14 @@ def test_a_silenced_finding_shows_who_silenced_it_and_until_when():
 
 
 def test_a_follower_shows_it_as_silenced_too():
-    page = StatusPage()
+    page = DiagnosisPage()
     page.leading = False
     silenced(page.replay, SILENCE).set_verdicts(an_active_verdict(BBR))
     assert page.verdict(BBR)["state"] == "silenced"
 
 
 def test_the_page_says_what_is_wrong_with_the_file():
-    page = StatusPage()
+    page = DiagnosisPage()
     assert page.page()["silenceFile"] is None
     for file, problem in (
         (SilenceFile("/s.yaml", problem="line 1: is not YAML"), "line 1: is not YAML"),

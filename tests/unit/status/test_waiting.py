@@ -116,6 +116,9 @@ class ScriptedSource:
         self._clock, self._answers = clock, list(answers)
         self.asked_at: list[float] = []
 
+    async def open(self) -> "ScriptedSource":
+        return self
+
     async def ask(self, target: Target, *, after: StatusAnswer | None = None) -> StatusAnswer:
         self.asked_at.append(self._clock.now - START_SECONDS)
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
@@ -133,7 +136,7 @@ def replayed(
     clock = VirtualClock()
     event_loop, source = VirtualEventLoop(clock), ScriptedSource(clock, *answers)
     wait = StatusWait(Target("team-a"), WaitCondition.GONE, timedelta(seconds=seconds))
-    waiter = Waiter(source, wait, seconds=lambda: clock.now)
+    waiter = Waiter(source.open, wait, seconds=lambda: clock.now)
     task = event_loop.loop.create_task(waiter.run())
     try:
         event_loop.run_until_idle()
@@ -156,6 +159,12 @@ def test_the_last_look_is_at_the_end_of_the_time():
 
 def test_the_pause_that_a_server_asks_for_is_kept():
     waited, asked_at = replayed(600, BUSY, GONE)
+    assert (waited.outcome, asked_at) == (Outcome.MET, [0, 60])
+
+
+def test_a_server_that_asks_for_days_is_asked_again_after_a_minute():
+    busy = StatusQueryFailed("asked too often", may_pass=True, retry_after=timedelta(days=10))
+    waited, asked_at = replayed(43_200, busy, GONE)
     assert (waited.outcome, asked_at) == (Outcome.MET, [0, 60])
 
 

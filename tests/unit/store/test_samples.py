@@ -51,7 +51,7 @@ def test_only_the_first_page_and_a_changed_gist_cause_an_evaluation():
 def test_an_unreadable_page_causes_one_evaluation():
     store = a_loading_store(POD)
     calls = []
-    store.subscribe(lambda: calls.append(1))
+    store.changes.subscribe(lambda: calls.append(1))
     add_samples(store, POD, 3)
     add_failed_scrape(store, POD, 15)
     add_failed_scrape(store, POD, 30)

@@ -197,7 +197,7 @@ def test_deleted_pods_are_not_remembered():
 def test_only_a_change_marks_subjects_dirty_and_notifies():
     store = a_store(a_deployment())
     calls = []
-    store.subscribe(lambda: calls.append(1))
+    store.changes.subscribe(lambda: calls.append(1))
     store.take_dirty()
     store.upsert(DEPLOYMENTS, a_deployment())
     store.delete(PODS, "kaito-system", "never-there")

@@ -84,7 +84,7 @@ def test_a_write_is_stored_unless_the_watch_was_faster():
 
 def test_each_change_is_reported_once():
     store, calls = a_store(), []
-    store.subscribe(lambda: calls.append(store.revision))
+    store.changes.subscribe(lambda: calls.append(store.revision))
     store.upsert(PRODUCTION_STACK_STATUSES, ONE)
     store.upsert(PRODUCTION_STACK_STATUSES, a_status_object(name="one"))
     store.set_watch_state(PRODUCTION_STACK_STATUSES, Watching())
@@ -95,7 +95,7 @@ def test_each_change_is_reported_once():
 
 def test_an_object_that_can_no_longer_be_decoded_or_can_again_or_goes_is_a_change():
     store, calls = a_store(ONE), []
-    store.subscribe(lambda: calls.append(store.undecodable))
+    store.changes.subscribe(lambda: calls.append(store.undecodable))
     one = ("team-m", "one")
     replace(store, unread=["one"])
     assert calls == [{one}]

@@ -8,6 +8,8 @@ const PAUSE_MS = 1000;
 const LARGE_LENGTH = 1_000_000;
 const LARGE_PAUSE_MS = 5000;
 const TOO_MANY_REQUESTS = 429;
+// A proxy on the way may ask for days; above 2^31 ms the next request would be sent at once.
+const LONGEST_PAUSE_MS = 60_000;
 
 class RequestFailed extends Error {
   constructor(message, { retryMs = null, isBusy = false } = {}) {
@@ -90,7 +92,7 @@ async function get(path, headers, signal) {
 function refusal(response) {
   const isBusy = response.status === TOO_MANY_REQUESTS;
   const seconds = Number(response.headers.get("Retry-After"));
-  const retryMs = seconds > 0 ? seconds * 1000 : null;
+  const retryMs = seconds > 0 ? Math.min(seconds * 1000, LONGEST_PAUSE_MS) : null;
   return new RequestFailed(`it answers HTTP ${response.status}`, { retryMs, isBusy });
 }
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from reporter.catalogue.entries import Catalogue
 from reporter.catalogue.silence_file import SILENCE_FILE
-from reporter.cli.asking import Terminal
 from reporter.cli.command import EVALUATION_FLAGS
+from reporter.cli.output import Terminal
 from reporter.cli.reporter_flags import FILES, ConfigurationLoader
 from reporter.cli.source_arguments import (
     KUBECONFIG,
@@ -24,12 +24,13 @@ from reporter.kube.rest_config import load_bearer
 from reporter.model.silences import SilenceFile
 from reporter.process.clock import Clock
 from reporter.settings import FLAGS, Arguments, Settings, load_settings
-from reporter.status import pods_source
+from reporter.status import pod_fetcher
+from reporter.status.http_source import HttpSource, StatusFetcher, find_answering
 from reporter.status.mounted_silences import parse_mounted, read_mounted
 from reporter.status.one_shot_cluster import ClusterSource
-from reporter.status.reporter_source import ReporterSource
-from reporter.status.source import StatusQueryFailed, StatusSource, Target
-from reporter.status.url_source import UrlFetcher
+from reporter.status.reporter_answers import read_answer, request_of
+from reporter.status.source import StatusAnswer, StatusQueryFailed, StatusSource, Target
+from reporter.status.url_fetcher import UrlFetcher
 
 
 # --------------------------------------------------------------------
@@ -82,7 +83,7 @@ def _kubeconfig(settings: Settings) -> str | None:
 # The flags of a reporter's pod, for a command that evaluates in its place.
 
 
-def evaluation_flags(pod: pods_source.ReporterPod) -> tuple[str, ...]:
+def evaluation_flags(pod: pod_fetcher.ReporterPod) -> tuple[str, ...]:
     """
     Return the flags of a reporter that decide what is evaluated, and for how long, as ``--flag=value``.
 
@@ -94,7 +95,7 @@ def evaluation_flags(pod: pods_source.ReporterPod) -> tuple[str, ...]:
     return tuple(f"--{name}={text}" for name, text in pod.flags.items() if name in names)
 
 
-def files_of(pod: pods_source.ReporterPod) -> tuple[str, ...]:
+def files_of(pod: pod_fetcher.ReporterPod) -> tuple[str, ...]:
     """
     Return the names of a reporter's flags whose files are in its pod alone.
 
@@ -106,13 +107,13 @@ def files_of(pod: pods_source.ReporterPod) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-def _has_own_packs(pod: pods_source.ReporterPod) -> bool:
+def _has_own_packs(pod: pod_fetcher.ReporterPod) -> bool:
     """True if a reporter reads packs from folders, which are not here."""
     return "/" in pod.flags.get("packs", "")
 
 
-NO_PODS = f"no pod has the label {pods_source.SELECTOR}"
-NONE_READY = f"no pod with {pods_source.SELECTOR} is ready"
+NO_PODS = f"no pod has the label {pod_fetcher.SELECTOR}"
+NONE_READY = f"no pod with {pod_fetcher.SELECTOR} is ready"
 CHECK = "kubectl cluster-info shows what the kubeconfig leads to"
 WITHIN = "try --reporter-namespace"
 OTHER_SOURCES = "name the address of a reporter with --from=URL, or use --from=cluster"
@@ -127,8 +128,8 @@ class PodsNotFound(StatusQueryFailed):
 
 
 async def find_pods_of_one(
-    api: RestClient, arguments: Arguments, asked: pods_source.Asked
-) -> tuple[pods_source.ReporterPod, ...]:
+    api: RestClient, arguments: Arguments, asked: pod_fetcher.Asked
+) -> tuple[pod_fetcher.ReporterPod, ...]:
     """
     Return the pods of the one reporter or hub, ready ones first; none if no pod has its label.
 
@@ -137,7 +138,7 @@ async def find_pods_of_one(
     """
     namespace = parse_optional_namespace(arguments.values["reporter-namespace"])
     try:
-        pods = await pods_source.find_reporter_pods(api, namespace, asked.selector)
+        pods = await pod_fetcher.find_reporter_pods(api, namespace, asked.selector)
     except Refused as err:
         why = f"pods of a {asked.program}: {err.why}"
         raise PodsNotFound(why if namespace else f"{why}; {WITHIN}") from err
@@ -155,7 +156,7 @@ async def find_pods_of_one(
 class FoundPods(NamedTuple):
     """The pods of one reporter, ready ones first. *why*: the reason if there are none; else empty."""
 
-    pods: tuple[pods_source.ReporterPod, ...]
+    pods: tuple[pod_fetcher.ReporterPod, ...]
     why: str = ""
 
 
@@ -176,7 +177,7 @@ class FoundConfiguration(NamedTuple):
 
 
 async def _read_silences(
-    api: RestClient, pod: pods_source.ReporterPod
+    api: RestClient, pod: pod_fetcher.ReporterPod
 ) -> tuple[ConfigMapText | None, str]:
     """Return the file of silences of a reporter, None without one; and why it could not be read."""
     if SILENCE_FILE not in pod.flags:
@@ -224,10 +225,7 @@ class ClusterOpener:
         Raises SettingsError, ConfigurationError or StatusQueryFailed.
         """
         if flag.kind is SourceKind.URL:
-            return ReporterSource(
-                UrlFetcher(flag.text, self._access.authorization),
-                answer_timeout=self._access.request_timeout,
-            )
+            return self._source(UrlFetcher(flag.text, self._access.authorization))
         return await self._open_in_cluster(flag.kind)
 
     @asynccontextmanager
@@ -277,30 +275,24 @@ class ClusterOpener:
         """Return a reporter that answers; without one, why."""
         pods = [pod for pod in found.pods if pod.is_ready or kind is SourceKind.REPORTER]
         pods.sort(key=lambda pod: not pod.own_url(self._environ))
+        sources = [self._source(pod_fetcher.PodFetcher(api, pod)) for pod in pods]
+        own = pods[0].own_url(self._environ) if pods else ""
+        if own:
+            sources[0] = self._source(UrlFetcher(own, self._access.authorization))
         why = NONE_READY if found.pods else found.why
-        for pod in pods:
-            own = pod.own_url(self._environ)
-            fetcher = (
-                UrlFetcher(own, self._access.authorization)
-                if own
-                else pods_source.PodFetcher(api, pod)
-            )
-            source = ReporterSource(fetcher, answer_timeout=self._access.request_timeout)
-            try:
-                await source.ask(self._target)
-            except StatusQueryFailed as err:
-                why = str(err)
-                if own:
-                    await source.close()  # the others share the connection to the API server
-            else:
-                if own:
-                    await api.close()
-                return source, ""
-        return None, why
+        source, why = await find_answering(sources, self._target, why)
+        if own:
+            # The others share the connection to the API server.
+            await (api if source is sources[0] else sources[0]).close()
+        return source, why
+
+    def _source(self, fetcher: StatusFetcher) -> HttpSource[Target, StatusAnswer]:
+        timeout = self._access.request_timeout
+        return HttpSource(fetcher, request_of, read_answer, answer_timeout=timeout)
 
     async def _find_pods(self, api: RestClient) -> FoundPods:
         try:
-            pods = await find_pods_of_one(api, self._arguments, pods_source.REPORTER)
+            pods = await find_pods_of_one(api, self._arguments, pod_fetcher.REPORTER)
         except PodsNotFound as err:
             return FoundPods((), str(err))
         return FoundPods(pods, "" if pods else NO_PODS)
@@ -338,7 +330,7 @@ class ClusterOpener:
         return WatchingSource(*given, on_progress=self._on_progress, silence_file=silence_file)
 
     async def _silence_file(
-        self, api: RestClient, pod: pods_source.ReporterPod | None, settings: Settings
+        self, api: RestClient, pod: pod_fetcher.ReporterPod | None, settings: Settings
     ) -> SilenceFile | None:
         """Return the file of silences of a reporter; None without one, and if it cannot be read."""
         if pod is None or settings.silence_file is not None:

@@ -3,7 +3,7 @@
 import pytest
 
 from reporter.settings.parsers import BindAddress
-from reporter.status.pods_source import MountedConfigMap, ReporterPod
+from reporter.status.pod_fetcher import MountedConfigMap, ReporterPod
 
 
 def a_pod(*arguments: str) -> ReporterPod:

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from reporter import PROGRAM_NAME
-from reporter.cli.asking_commands import PLUGIN_COMMANDS, PLUGIN_DEFAULT_COMMAND
 from reporter.cli.command import COMMANDS, all_commands, find_command
+from reporter.cli.command_names import PLUGIN_COMMANDS, PLUGIN_DEFAULT_COMMAND
 from reporter.model.suggest import suggest
 from reporter.process.log_format import one_line
 from reporter.settings import SettingsError

@@ -1,4 +1,4 @@
-"""The status page of many subjects: rendered in chunks, of one moment, with work in proportion."""
+"""The page /status of many subjects: rendered in chunks, of one moment, with work in proportion."""
 
 import json
 import sys
@@ -6,21 +6,21 @@ import sys
 from reporter.model.enums import Layer, TroubleKind
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import Clear
-from reporter.status.whole_status import SUBJECTS_PER_CHUNK, render_status
+from reporter.status.diagnosis import SUBJECTS_PER_CHUNK, render_diagnosis
 from tests.support.builders import (
     a_key,
     a_trouble,
     an_active_verdict,
 )
-from tests.unit.status.status_fixture import StatusPage
+from tests.unit.status.status_fixture import DiagnosisPage
 
 
 def rendering_calls(number: int) -> int:
     """Return how many function calls render a page about this many InferenceSets in trouble."""
     sets = [Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i:03}") for i in range(number)]
-    status_page = StatusPage(frozenset({CLUSTER_SUBJECT, *sets}))
-    status_page.replay.announcing = False
-    status_page.replay.set_verdicts(
+    diagnosis_page = DiagnosisPage(frozenset({CLUSTER_SUBJECT, *sets}))
+    diagnosis_page.replay.announcing = False
+    diagnosis_page.replay.set_verdicts(
         *(
             an_active_verdict(a_key("inferencesetPods", each), a_trouble(kind=TroubleKind.LOST))
             for each in sets
@@ -34,7 +34,7 @@ def rendering_calls(number: int) -> int:
 
     sys.setprofile(count)
     try:
-        page = status_page.page()
+        page = diagnosis_page.page()
     finally:
         sys.setprofile(None)
     assert len(page["subjects"]) == number + 1
@@ -51,21 +51,24 @@ def test_a_page_is_rendered_in_chunks_and_shows_one_moment_whatever_happens_mean
         Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i}")
         for i in range(10 * SUBJECTS_PER_CHUNK)
     ]
-    status_page = StatusPage(frozenset({CLUSTER_SUBJECT, *sets}))
+    diagnosis_page = DiagnosisPage(frozenset({CLUSTER_SUBJECT, *sets}))
     pods = [a_key("inferencesetPods", each) for each in sets]
 
     def set_all(verdict) -> None:
-        status_page.replay.set_verdicts(*map(verdict, pods))
-        status_page.finish_pass()
+        diagnosis_page.replay.set_verdicts(*map(verdict, pods))
+        diagnosis_page.finish_pass()
 
     def chunks():
-        since, process = status_page.history.freeze(), {"leading": True}
-        return render_status(
-            status_page.replay.context, status_page.store.snapshot(), since=since, process=process
+        since, process = diagnosis_page.history.freeze(), {"leading": True}
+        return render_diagnosis(
+            diagnosis_page.replay.context,
+            diagnosis_page.store.snapshot(),
+            since=since,
+            process=process,
         )
 
     set_all(lambda key: an_active_verdict(key, a_trouble(kind=TroubleKind.LOST)))
-    status_page.replay.advance(120)
+    diagnosis_page.replay.advance(120)
     whole, found, changes = (
         "".join(chunks()),
         [],
@@ -73,7 +76,7 @@ def test_a_page_is_rendered_in_chunks_and_shows_one_moment_whatever_happens_mean
     )
     for number, chunk in enumerate(chunks()):
         found.append(chunk)
-        status_page.replay.advance(50)
+        diagnosis_page.replay.advance(50)
         set_all(changes[number % 2])
     assert "".join(found) == whole != "".join(chunks())
     assert len(json.loads(whole)["subjects"]) == len(sets) + 1

@@ -11,7 +11,7 @@ from reporter.announcing.announcements import Announcements
 from reporter.controller.controller import Controller
 from reporter.kube.leadership import Leadership
 from reporter.model.enums import Reason
-from reporter.status.whole_status import StateHistory, render_status
+from reporter.status.diagnosis import StateHistory, render_diagnosis
 from reporter.store.store import Store
 
 
@@ -33,7 +33,7 @@ class ProcessInfo(Struct, frozen=True):
     why_overlay_refused: Callable[[], str] = lambda: ""
 
 
-class StatusPage:
+class DiagnosisPage:
     """
     The page /status for diagnosis: each subject, its states, and why it is not announced.
 
@@ -69,7 +69,7 @@ class StatusPage:
             "permissions": self._process.find_permissions(),
             **({"overlayRefused": refused} if refused else {}),
         }
-        return render_status(
+        return render_diagnosis(
             self._announcements.publish_context(),
             self._store.snapshot(),
             since=self._history.freeze(),

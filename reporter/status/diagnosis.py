@@ -1,5 +1,5 @@
 """
-Render the status page: every subject, its states, since when, and why it is not announced.
+Render the page /status: every subject, its states, since when, and why it is not announced.
 
 Foreign text appears as in Events, sanitized and shortened. Contents of objects do not appear.
 """
@@ -75,7 +75,7 @@ class StateHistory:
         return since
 
 
-def render_status(
+def render_diagnosis(
     context: PublishContext,
     snapshot: Snapshot,
     *,

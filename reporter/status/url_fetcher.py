@@ -16,7 +16,7 @@ from reporter.kube.response_body import BodyTooLargeError, read_body
 from reporter.kube.tls import verifying_context
 from reporter.kube.transport_errors import TRANSPORT_ERRORS
 from reporter.settings.errors import ConfigurationError
-from reporter.status.reporter_source import MAX_BYTES, PATH, Fetched
+from reporter.status.http_source import MAX_BYTES, PATH, Fetched
 from reporter.status.source import StatusQueryFailed
 
 

@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reporter.cli.cluster_sources import evaluation_flags, files_of
+from reporter.cli.cluster_opener import evaluation_flags, files_of
 from reporter.cli.command import AT
 from reporter.cli.reporter_flags import describe_files
 from reporter.settings import SettingsError, load_settings
-from reporter.status.pods_source import ReporterPod
+from reporter.status.pod_fetcher import ReporterPod
 
 
 def test_of_a_reporter_only_the_flags_that_shape_an_evaluation_are_taken():

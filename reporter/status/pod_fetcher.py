@@ -11,7 +11,7 @@ from reporter.kube.client import RestClient
 from reporter.kube.decoding import decode_json
 from reporter.kube.errors import KubeError, Refused
 from reporter.settings.parsers import BindAddress, parse_address
-from reporter.status.reporter_source import ANSWERS, MAX_BYTES, Fetched
+from reporter.status.http_source import ANSWERS, MAX_BYTES, Fetched
 from reporter.status.source import StatusQueryFailed
 
 
