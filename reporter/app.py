@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
 from importlib.metadata import version
 from typing import Any, TypeAlias
@@ -42,10 +42,9 @@ from reporter.kube.elector import Elector
 from reporter.kube.events import EventClient
 from reporter.kube.leader_writer import Key, LeaderWriter, Result, Write, WritePlan
 from reporter.kube.object_client import ObjectClient
-from reporter.metrics.input_collectors import WatchReport
+from reporter.metrics.input_collectors import InputReport
 from reporter.metrics.page import Metrics
 from reporter.metrics.state_log import StateLog
-from reporter.model.observations import NotSynced
 from reporter.process.clock import Clock, monotonic_seconds
 from reporter.process.heap import trim_heap_after
 from reporter.process.loop_lag import LagSelector
@@ -55,6 +54,7 @@ from reporter.server.served_document import REPORTER_DOCUMENT, StatusV1
 from reporter.server.server import Pages, make_server
 from reporter.server.static_files import page_routes
 from reporter.settings import Settings
+from reporter.snapshot.snapshot import Snapshot
 from reporter.status.diagnosis import StateHistory
 from reporter.status.diagnosis_page import DiagnosisPage, ProcessInfo
 from reporter.status.object_plan import StatusObjectPlan, write_status
@@ -76,7 +76,7 @@ def run(settings: Settings, catalogue: Catalogue, load: LoadFunc) -> int:
     async def connected(api: RestClient, clock: Clock, lag: LagSelector) -> None:
         log_target(settings, api.target, in_cluster=api.in_cluster)
         reporter = Reporter(settings, catalogue, api, clock, load)
-        lag.on_lag = reporter.metrics.observe_loop_lag
+        lag.subscribe(reporter.metrics.observe_loop_lag)
         await reporter.run()
 
     return lifecycle.run_connected(settings, connected)
@@ -100,33 +100,23 @@ class Reporter:
         self._effective = EffectiveCatalogue(settings, catalogue)
         self._settings, self._catalogue, self._api, self._clock = settings, catalogue, api, clock
         self._identity = f"{settings.instance}_{uuid.uuid4()}"
-        # Made first, as the other parts count in it. So it gets later what it asks them for at a scrape: a
-        # gauge of prometheus_client by `set_…_function`, a collector of ours as an attribute. The method for
-        # the watches is given at once, as it looks up the inputs only when it is called.
-        self.metrics = Metrics(catalogue, self._watch_reports)
+        self._ownership = LeaseOwnership(api, settings, self._take_snapshot)
+        self._leadership = lifecycle.make_leadership(
+            settings, self._ownership.lock, identity=self._identity, clock=clock
+        )
+        # Made before the parts that count in it. What it asks them for at a scrape it gets later, by its
+        # methods `show_…` and `set_…_function`; the inputs are looked up only then.
+        self.metrics = Metrics(catalogue, self._report_inputs, self._leadership, clock)
         api.on_request(self.metrics.count_api_request)
         self._inputs = Inputs(
             settings, catalogue, api, clock, count_scrape=self.metrics.count_scrape
         )
-        self.metrics.scrape_pages.count_pages = self._inputs.count_scrape_pages
-        self.metrics.scrape_pages.page_ages = self._inputs.page_ages
-        self.metrics.permissions.report = self._inputs.permissions.report
         self._store = self._inputs.store
         self._unread_kinds = UnreadKinds(self._store, catalogue, settings.sources)
-        self._wire_leadership()
         self._wire_evaluation()
         self._wire_reload(load)
         self._wire_output()
         self._wire_server()
-
-    def _wire_leadership(self) -> None:
-        settings, clock = self._settings, self._clock
-        self._ownership = LeaseOwnership(self._api, settings, self._store.snapshot)
-        self._leadership = lifecycle.make_leadership(
-            settings, self._ownership.lock, identity=self._identity, clock=clock
-        )
-        self.metrics.set_leader_function(self._is_leader)
-        self.metrics.set_clock_functions(skew=lambda: clock.skew, spread=lambda: clock.spread)
 
     def _wire_evaluation(self) -> None:
         settings, catalogue, clock = self._settings, self._catalogue, self._clock
@@ -136,9 +126,8 @@ class Reporter:
         self._announcements = Announcements(
             catalogue, evaluation_settings, clock, involved_for=involved_for, observer=self.metrics
         )
-        self.metrics.episode_starts = self._announcements.episode_starts
-        self.metrics.set_findings_functions(
-            holds_lease=self._leadership.holds_lease,
+        self.metrics.show_findings(
+            self._announcements.episode_starts,
             knows_episodes=lambda: self._announcements.is_complete,
             reading=scraping_reasons(catalogue, SPECS),
         )
@@ -151,13 +140,10 @@ class Reporter:
             clock,
             resync=settings.resync,
             followers=(self.metrics, self._history, StateLog(), SilenceLog(), self._rollup),
-            leading=self._is_leader,
+            leading=lambda: self._leadership.is_leader,
         )
         self.metrics.show_rollup(
-            lambda: self._rollup.rollup,
-            settings.rollup_metrics,
-            holds_lease=self._leadership.holds_lease,
-            version=version(PROGRAM_NAME),
+            lambda: self._rollup.rollup, settings.rollup_metrics, version=version(PROGRAM_NAME)
         )
         self._second_look = SecondLook(self._api, self._inputs, self._rollup, clock)
 
@@ -228,7 +214,7 @@ class Reporter:
             self._leadership,
             process=ProcessInfo(
                 self._identity,
-                self._effective.find_idle,
+                self._effective.find_unchecked,
                 lambda: {kind: each.as_json() for kind, each in self._find_unread().items()},
                 self._inputs.describe_permissions,
                 self._why_overlay_refused,
@@ -263,12 +249,11 @@ class Reporter:
         if kind is None:
             return
         backend = self._make_backend(kind)
-        objects = backend.objects
-        objects.changes.subscribe(announcements.stored_changed.set)
-        announcements.stored = lambda: (
-            None if objects.watch_state == NotSynced() else tuple(objects.objects.values())
+        announcements.restore_from(backend.objects)
+        report = self.metrics.show_store(
+            lambda: tuple(backend.objects.objects.values()),
+            lambda: plan.is_up and not writer.is_faulty,
         )
-        report = self.metrics.show_store(lambda: tuple(objects.objects.values()))
         plan = StorePlan(
             backend,
             announcements,
@@ -277,7 +262,6 @@ class Reporter:
             on_rejections=inputs.record_store_rejections,
         )
         writer = self._writers["HealthEvent publisher"] = self._make_writer(plan, backend.write)
-        report.is_up = lambda: plan.is_up and not writer.is_faulty
 
     def _make_backend(self, kind: ResourceKind) -> EpisodeBackend:
         inputs, announcements = self._inputs, self._announcements
@@ -371,8 +355,8 @@ class Reporter:
         if isinstance(self._leadership, Elector) and self._settings.deployment_name:
             yield "lease owner", self._ownership.run(self._leadership)
 
-    def _watch_reports(self) -> Iterable[WatchReport]:
-        return self._inputs.watch_reports()
+    def _take_snapshot(self) -> Snapshot:
+        return self._store.snapshot()
 
-    def _is_leader(self) -> bool:
-        return self._leadership.is_leader
+    def _report_inputs(self) -> InputReport:
+        return self._inputs.report()

@@ -15,9 +15,9 @@ from e2e.bench.rows import BenchRow
 from e2e.support.arguments import natural
 from reporter.catalogue.loader import default_folder, load_catalogue
 from reporter.evaluation.registry import SPECS
-from reporter.metrics.page import Metrics
 from reporter.settings import FLAG_NAMES
 from tests.support.finished_passes import finished_pass
+from tests.support.metrics_text import leading_metrics
 from tests.support.outage import outage
 
 
@@ -35,8 +35,7 @@ def main() -> int:
 
 def measure(inference_sets: int) -> list[BenchRow]:
     """Return the cost of the first scrape after all broke, and of one after that."""
-    metrics = Metrics(load_catalogue(default_folder(), specs=SPECS, flags=FLAG_NAMES), list)
-    metrics.set_findings_functions(holds_lease=lambda: True, knows_episodes=lambda: True)
+    metrics = leading_metrics(load_catalogue(default_folder(), specs=SPECS, flags=FLAG_NAMES))
     metrics.follow(finished_pass(outage(inference_sets)))
     found = []
     for when in ("first", "next"):

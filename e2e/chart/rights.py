@@ -11,10 +11,11 @@ from typing import Any
 import yaml
 
 from e2e.chart import CHART, HUB_CHART
-from e2e.controlplane.rules import needed, rules
+from e2e.controlplane.rules import lease, needed, rules
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.overlay import shipped_packs
 from reporter.cli.hub_configuration import load_hub_settings
+from reporter.controller.permissions import PermissionNeeds
 from reporter.hub.run import needed_permissions
 from reporter.kinds.api_names import NVSENTINEL_RESOURCE
 from reporter.kinds.health_events import HEALTH_EVENTS
@@ -37,7 +38,7 @@ HUB_HEADER = """\
 # In the namespace of the hub, reviews in the whole cluster. lease: with the name of the Lease where
 # `named`.
 """
-LEASE = ("namespace of the pods", "the Lease")
+LEASE = lease("namespace of the pods", "the Lease")
 STORE = replace(HEALTH_EVENTS, namespace="namespace of the release")
 NVSENTINEL = node_health_events(NVSENTINEL_RESOURCE, STORE.namespace)
 
@@ -45,27 +46,25 @@ Json = dict[str, Any]
 
 
 def content() -> str:
-    everywhere = needed(mode=ScrapeMode.DIRECT)
-    with_lease = needed(mode=ScrapeMode.DIRECT, lease=LEASE) - everywhere
+    everywhere = needed(PermissionNeeds())
+    with_lease = needed(PermissionNeeds(lease=LEASE)) - everywhere
     events = {right for right in everywhere if right.namespace == EVENTS}
     granted = {
         "packs": {
-            pack: _compact(needed(mode=ScrapeMode.DIRECT, packs=[pack]) - events)
+            pack: _compact(needed(PermissionNeeds(), [pack]) - events)
             for pack in shipped_packs(default_folder())
         },
         "sources": {
-            each.value: _compact(needed(mode=ScrapeMode.DIRECT, sources=[each]) - everywhere)
+            each.value: _compact(needed(PermissionNeeds(sources=[each])) - everywhere)
             for each in DetailSource
         },
-        "statusObjects": _compact(
-            needed(mode=ScrapeMode.DIRECT, status_objects=True) - everywhere
-        ),
-        "mirror": _compact(needed(mode=ScrapeMode.DIRECT, mirror=True) - everywhere),
-        "podProxy": _compact(needed(mode=ScrapeMode.AUTO) - everywhere),
-        "reviews": _compact(needed(mode=ScrapeMode.DIRECT, reviews=True) - everywhere),
+        "statusObjects": _compact(needed(PermissionNeeds(status_objects=True)) - everywhere),
+        "mirror": _compact(needed(PermissionNeeds(mirror_events=True)) - everywhere),
+        "podProxy": _compact(needed(PermissionNeeds(mode=ScrapeMode.AUTO)) - everywhere),
+        "reviews": _compact(needed(PermissionNeeds(reviews=True)) - everywhere),
         "events": _compact(events),
-        "store": _compact(needed(mode=ScrapeMode.DIRECT, store=STORE) - everywhere),
-        "nvsentinel": _compact(needed(mode=ScrapeMode.DIRECT, store=NVSENTINEL) - everywhere),
+        "store": _compact(needed(PermissionNeeds(store=STORE)) - everywhere),
+        "nvsentinel": _compact(needed(PermissionNeeds(store=NVSENTINEL)) - everywhere),
         "lease": [_unnamed(rule) for rule in _compact(with_lease)],
     }
     return HEADER + yaml.safe_dump(granted, sort_keys=False, default_flow_style=None, width=100)

@@ -19,12 +19,16 @@ from e2e.support.production_stack.components import namespace_manifest
 from reporter.kube.event_record import WriteResult
 from reporter.metrics.declarations import METRICS
 from reporter.metrics.index import STATE_NAMES
-from reporter.metrics.input_collectors import PermissionReport, WatchReport
-from reporter.metrics.page import Metrics
+from reporter.metrics.input_collectors import (
+    InputReport,
+    PageReport,
+    PermissionReport,
+    WatchReport,
+)
 from reporter.model.silences import SilenceState
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
-from tests.support.metrics_text import metrics_text
+from tests.support.metrics_text import leading_metrics, metrics_text
 from tests.support.rollups import show_rollup, stack_after
 
 
@@ -148,15 +152,14 @@ def _page_in_outage() -> str:
         decode_errors=0,
         missed_events=0,
     )
-    metrics = Metrics(DEFAULT_CATALOGUE, lambda: [watch])
-    metrics.scrape_pages.count_pages = lambda: {"read": 0}
-    metrics.permissions.report = lambda: PermissionReport({("list", "pods"): False})
-    metrics.set_findings_functions(holds_lease=lambda: True, knows_episodes=lambda: True)
+    permissions = PermissionReport({("list", "pods"): False})
+    inputs = InputReport([watch], permissions, PageReport({"read": 0}))
+    metrics = leading_metrics(DEFAULT_CATALOGUE, lambda: inputs)
     out = {"Deployment kaito-system/body-based-router": {"replicas": 0}}
     outage = stack_after(out, until="1h")
     show_rollup(metrics, outage.rollup)
     metrics.follow(finished_pass(outage.evaluation))
-    metrics.show_store(list)
+    metrics.show_store(list, lambda: False)
     return metrics_text(metrics)
 
 

@@ -12,7 +12,8 @@ from e2e.chart import CHART
 from e2e.chart.helm import Helm, Json
 from e2e.chart.rendering.objects import READER
 from e2e.controlplane import ControlPlane, until
-from e2e.controlplane.rules import LEASES, needed_by
+from e2e.controlplane.rules import LEASES, lease, needed_by
+from reporter.controller.permissions import PermissionNeeds
 from reporter.kinds.health_events import HEALTH_EVENTS
 from reporter.kube.access_review import (
     Permission,
@@ -23,6 +24,7 @@ from reporter.kube.access_review import (
 from reporter.kube.client import RestClient
 from reporter.kube.connect import connect
 from reporter.model.enums import DetailSource
+from reporter.settings import ScrapeMode
 
 
 RELEASE, NAMESPACE = "rights", "rights"
@@ -74,14 +76,16 @@ async def api(roles: list[Json], control_plane: ControlPlane) -> AsyncIterator[R
 async def test_each_missing_rule_is_named_with_the_reasons_it_makes_unknown(
     control_plane: ControlPlane, roles: list[Json], api: RestClient
 ) -> None:
-    asked = needed_by(
+    needs = PermissionNeeds(
+        lease=lease(NAMESPACE, "productionstack-status-reporter"),
         sources=list(DetailSource),
-        lease=(NAMESPACE, "productionstack-status-reporter"),
+        mode=ScrapeMode.AUTO,
         status_objects=True,
+        mirror_events=True,
         store=replace(HEALTH_EVENTS, namespace=NAMESPACE),
         reviews=True,
-        mirror=True,
     )
+    asked = needed_by(needs)
     _allowed(control_plane, asked, True)
     assert format_missing_permissions(await review_permissions(api, asked), asked) == ""
     every = [(role, rule) for role in roles for rule in role["rules"]]

@@ -8,12 +8,14 @@ from operator import attrgetter
 
 from e2e.controlplane.client import Client
 from e2e.controlplane.manifests import Json
-from e2e.controlplane.rules import needed, rules
+from e2e.controlplane.rules import lease, needed, rules
 from e2e.controlplane.waiting import until
 from reporter.catalogue.overlay import DEFAULT_PACKS
+from reporter.controller.permissions import PermissionNeeds
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.access_review import Permission
 from reporter.model.enums import DetailSource
+from reporter.settings import ScrapeMode
 
 
 NAME = "productionstack-status-reporter"
@@ -95,14 +97,15 @@ def _needed(
     mirror: bool = False,
     packs: Collection[str] = DEFAULT_PACKS,
 ) -> frozenset[Permission]:
-    return needed(
+    needs = PermissionNeeds(
+        lease=lease(release_namespace, NAME),
         sources=[DetailSource(each) for each in sources],
-        lease=(release_namespace, NAME),
+        mode=ScrapeMode.AUTO,
         status_objects=status_objects,
-        mirror=mirror,
+        mirror_events=mirror,
         store=replace(store, namespace=release_namespace) if store is not None else None,
-        packs=packs,
     )
+    return needed(needs, packs)
 
 
 @contextlib.contextmanager

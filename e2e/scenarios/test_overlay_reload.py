@@ -157,9 +157,7 @@ def test_an_episode_goes_on_while_reasons_come_and_go(
     assert sorted(events.reasons(plane.client)) == [BBR, DASHBOARD, READY]
 
 
-def test_a_reason_that_is_switched_off_ends_without_a_ready(
-    plane: ControlPlane, reloading: Reloading
-) -> None:
+def test_a_disabled_reason_ends_without_a_ready(plane: ControlPlane, reloading: Reloading) -> None:
     reloading.load(NOTHING)
     components.scale(plane.client, BODY_BASED_ROUTER, 0)
     events.wait_for(plane.client, BBR, within=PATIENT)

@@ -7,7 +7,7 @@ other.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -20,8 +20,10 @@ from reporter.evaluation.catalogue_change import stays_evaluated
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.remembered import NOTHING_REMEMBERED, Remembered
 from reporter.kinds.health_events import HealthEvent
+from reporter.kinds.objects import NamespacedName
 from reporter.kube.event_record import EventRecord
 from reporter.model.enums import EventType
+from reporter.model.observations import NotSynced, WatchState
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import InvolvedObject
 from reporter.process.clock import Clock
@@ -41,6 +43,24 @@ class EpisodeObserver(Protocol):
         """Count the end of an episode. *lasted*: the time from its first Event to its end."""
 
 
+class StoredEpisodes(Protocol):
+    """The HealthEvents of this program in the cluster, as a watch shows them."""
+
+    @property
+    def watch_state(self) -> WatchState:
+        """The state of the watch. NotSynced and NotServed mean that the objects are not known."""
+
+    @property
+    def objects(self) -> Mapping[NamespacedName, HealthEvent]:
+        """
+        The objects of this program by namespace and name, without those that cannot be decoded.
+        """
+
+    @property
+    def changes(self) -> Subscribers[[]]:
+        """The subscribers to notify whenever an object has changed in the cluster."""
+
+
 InvolvedObjectLookup = Callable[[Snapshot, Subject], InvolvedObject]
 
 _NO_SNAPSHOT = Snapshot({}, {}, {}, {})
@@ -52,8 +72,7 @@ class Announcements:
 
     *involved_for* returns the involvedObject of a subject's Ready Event. *first_evaluation* is set
     by the first Evaluation.
-    *stored* returns the HealthEvents in the cluster, None while they are not listed yet;
-    *stored_changed* is set when that has changed.
+    *stored_changed* is set when the HealthEvents in the cluster have changed.
     *observer* is called when an episode of a finding begins and ends while this process leads.
     *complete*: the episodes of a predecessor are among those of *state*, and their findings continued.
     *unread_events*: why the Events of earlier processes are not known; empty once they were read.
@@ -92,11 +111,24 @@ class Announcements:
         self.unread_events, self.awaits_events = "", False
         self._write_cache: dict[FindingKey, CachedWrite] = {}
         self._observer = observer
-        self.stored: Callable[[], Iterable[HealthEvent] | None] = tuple
+        self._stored: StoredEpisodes | None = None
         self.stored_changed = asyncio.Event()
         self.pass_needed: Subscribers[[]] = Subscribers()
         self.changes: Subscribers[[]] = Subscribers()
         self.event_written: Subscribers[EventRecord] = Subscribers()
+
+    def restore_from(self, stored: StoredEpisodes) -> None:
+        """Restore also the episodes that are stored and have no Event any more."""
+        self._stored = stored
+        stored.changes.subscribe(self.stored_changed.set)
+
+    @property
+    def stored(self) -> Collection[HealthEvent] | None:
+        """The HealthEvents in the cluster; None while they are not listed yet."""
+        if self._stored is None:
+            return ()
+        is_listed = self._stored.watch_state != NotSynced()
+        return self._stored.objects.values() if is_listed else None
 
     # ------------------------------------------------------------ for the controller
 
@@ -260,7 +292,7 @@ class Announcements:
     def _continue(
         self, records: Iterable[EventRecord], snapshot: Snapshot, *, now: datetime
     ) -> tuple[AnnouncementState, Remembered]:
-        told = restore.with_stored(records, restore.stored_episodes(self.stored() or (), now=now))
+        told = restore.with_stored(records, restore.stored_episodes(self.stored or (), now=now))
         state = restore.restore_episodes(
             AnnouncementState(),
             restore.of_living_subjects(told, snapshot.born_at),

@@ -76,7 +76,7 @@ class EarlierEvents:
         announcements = self._announcements
         with suppress(TimeoutError):
             async with asyncio.timeout(STORED_WAIT):
-                while announcements.stored() is None:
+                while announcements.stored is None:
                     announcements.stored_changed.clear()
                     await announcements.stored_changed.wait()
 

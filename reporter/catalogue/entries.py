@@ -177,7 +177,7 @@ class ProbeSpec(Struct, frozen=True):
     *required_crds*: CRDs (``resource.group``) without which the probe has no input, so that a
     missing one suppresses its reasons. *observed_crds*: CRDs whose presence it reads.
     *pauses_at_zero_replicas*: it evaluates pods, and an InferenceSet scaled to zero has none.
-    *why_idle*: returns what to set if the probe checks nothing with these parameters and flags.
+    *why_no_check*: returns what to set if the probe checks nothing with these parameters and flags.
     *scrape*: builds the request for samples from the metrics pages of pods, if it reads any.
     *prepare*: makes the parameters of its entries when a catalogue is loaded. *kinds_of*: returns the
     required and the consulted kinds of an entry, by its parameters.
@@ -194,7 +194,7 @@ class ProbeSpec(Struct, frozen=True):
     optional_kinds: tuple[ResourceKind, ...] = ()
     required_crds: Callable[[Any], frozenset[str]] = lambda _: frozenset()
     observed_crds: Callable[[Any], frozenset[str]] = lambda _: frozenset()
-    why_idle: Callable[[Any, Mapping[str, str]], str] = lambda _, __: ""
+    why_no_check: Callable[[Any, Mapping[str, str]], str] = lambda _, __: ""
     pauses_at_zero_replicas: bool = False
     scrape: ScrapeFunc | None = None
     kinds_by_source: Mapping[enums.DetailSource, tuple[ResourceKind, ...]] = field(
@@ -214,12 +214,12 @@ class ProbeSpec(Struct, frozen=True):
         required, consulted = self.kinds_of(parameters)
         return replace(self, required_kinds=required, consulted_kinds=consulted)
 
-    def why_not_checked(self, parameters: Any, flags: Mapping[str, str]) -> str:
+    def why_unchecked(self, parameters: Any, flags: Mapping[str, str]) -> str:
         """
         Return what to set if the probe checks nothing with these parameters and flags; else empty.
         """
-        idle = self.why_idle(parameters, flags)
-        return idle or self.why_source_off(flags) or self.why_not_read(parameters, flags)
+        why = self.why_no_check(parameters, flags)
+        return why or self.why_source_off(flags) or self.why_not_read(parameters, flags)
 
     def why_source_off(self, flags: Mapping[str, str]) -> str:
         """Return what to set if the probe needs a source that is switched off; empty if not."""
@@ -392,7 +392,7 @@ class Catalogue(Struct, frozen=True):
     @property
     def disabled_reasons(self) -> tuple[enums.Reason, ...]:
         """
-        The reasons that an overlay switched off, and the Ready of a layer without another reason.
+        The reasons that are off in the catalogue, and the Ready of a layer without another reason.
         """
         enabled = frozenset(self.enabled_reasons)
         return tuple(reason for reason in self.entries if reason not in enabled)

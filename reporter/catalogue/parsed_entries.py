@@ -115,7 +115,7 @@ class ParsedEntry(Struct, frozen=True):
 
     @property
     def enabled(self) -> bool:
-        """False for a reason that an overlay has switched off, which is checked all the same."""
+        """False for a reason that an overlay has disabled, which is checked all the same."""
         return self.entry.enabled
 
     def problem(self, text: str, *path: str) -> Problem:

@@ -8,7 +8,7 @@ from textwrap import wrap
 from reporter.catalogue.entries import Catalogue
 from reporter.cli.command import RUN_FLAGS, WIDTH, Command, output
 from reporter.cli.configuration import load_configuration
-from reporter.controller.coverage import find_idle_reasons
+from reporter.controller.coverage import find_unchecked
 from reporter.evaluation.registry import SPECS
 from reporter.model.enums import Reason
 from reporter.settings import FLAGS, Arguments, Flag, Settings, SettingsError
@@ -58,12 +58,12 @@ def _render_summary(settings: Settings, catalogue: Catalogue) -> str:
 
 def _summary_as_json(settings: Settings, catalogue: Catalogue) -> dict[str, object]:
     """Return the same as JSON values; *flags* has the text in effect of every flag."""
-    idle = find_idle_reasons(catalogue, SPECS, settings.flag_texts)
+    unchecked = find_unchecked(catalogue, SPECS, settings.flag_texts)
     return {
         "reasons": {
-            "on": [each for each in catalogue.enabled_reasons if each not in idle],
-            "checkingNothing": dict(idle),
-            "off": list(catalogue.disabled_reasons),
+            "on": [each for each in catalogue.enabled_reasons if each not in unchecked],
+            "notChecked": dict(unchecked),
+            "disabled": list(catalogue.disabled_reasons),
         },
         "flags": dict(settings.flag_texts),
         "changedFlags": [flag.name for flag in _changed_flags(settings)],
@@ -73,12 +73,14 @@ def _summary_as_json(settings: Settings, catalogue: Catalogue) -> dict[str, obje
 
 def _reason_lines(settings: Settings, catalogue: Catalogue) -> Iterator[str]:
     yield f"The catalogue is valid: {len(catalogue.entries)} reasons."
-    idle = find_idle_reasons(catalogue, SPECS, settings.flag_texts)
-    yield from _reason_list("on", [each for each in catalogue.enabled_reasons if each not in idle])
-    if idle:
-        yield f"{len(idle)} on, but checking nothing with these flags:"
-        yield from (f"  {reason}: {what_to_set}" for reason, what_to_set in idle.items())
-    yield from _reason_list("off, by default or by the overlay", catalogue.disabled_reasons)
+    unchecked = find_unchecked(catalogue, SPECS, settings.flag_texts)
+    yield from _reason_list(
+        "on", [each for each in catalogue.enabled_reasons if each not in unchecked]
+    )
+    if unchecked:
+        yield f"{len(unchecked)} on, but not checked with these flags:"
+        yield from (f"  {reason}: {what_to_set}" for reason, what_to_set in unchecked.items())
+    yield from _reason_list("disabled, by default or by the overlay", catalogue.disabled_reasons)
 
 
 def _reason_list(state: str, reasons: Sequence[Reason]) -> Iterator[str]:

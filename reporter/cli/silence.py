@@ -8,10 +8,10 @@ import yaml
 from msgspec.structs import replace
 
 from reporter import PROGRAM_NAME
+from reporter.catalogue.silence_edit import annotations, file_entry
 from reporter.cli import command
 from reporter.cli.configuration import load_configuration
 from reporter.cli.output import ExitCode, ListFormat, Terminal
-from reporter.cli.silence_manifests import annotations, file_entry
 from reporter.cli.source_arguments import parse_target
 from reporter.evaluation.silencing import check_silence, parse_until
 from reporter.model.enums import Layer
@@ -66,7 +66,7 @@ def _run_silence(arguments: Arguments, environ: Mapping[str, str]) -> int:
     now, terminal = Clock().now(), Terminal(environ, arguments)
     text = _written(arguments, target, names[1], now=now)
     subject = Subject(_layer_of(target), target.namespace, target.name)
-    found = check_silence(text, catalogue, Subjects(frozenset({subject})), idle=(), now=now)
+    found = check_silence(text, catalogue, Subjects(frozenset({subject})), unchecked=(), now=now)
     if found.state is SilenceState.EXPIRED:
         raise SettingsError(f"--until={arguments.values['until']}", "is over already")
     if found.state is not SilenceState.ACTIVE:

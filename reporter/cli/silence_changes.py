@@ -3,13 +3,17 @@
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 
-from reporter.catalogue.silence_edit import with_silence, without_silences
+from reporter.catalogue.silence_edit import (
+    file_entry,
+    silence_fields,
+    with_silence,
+    without_silences,
+)
 from reporter.catalogue.silence_file import SILENCE_FILE
 from reporter.cli.cluster_opener import ClusterAccess, find_pods_of_one
 from reporter.cli.configuration import load_configuration
 from reporter.cli.event_loop import run_asking
 from reporter.cli.output import ExitCode, Terminal
-from reporter.cli.silence_manifests import file_entry, silence_fields
 from reporter.cli.source_arguments import parse_target
 from reporter.kinds.core import NAMESPACES
 from reporter.kinds.kaito import INFERENCE_SETS

@@ -1,6 +1,6 @@
 """The command ``wait``."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from reporter.cli import command
@@ -67,7 +67,7 @@ async def _wait(
         source_opener(arguments, wait.target, environ, terminal, watches=True),
         wait,
         seconds=monotonic_seconds,
-        on_change=lambda summary: terminal.error(describe(summary, wait)),
+        on_summary=ChangedLines(wait, terminal.error).show,
         on_note=terminal.note,
         on_error=terminal.error,
     )
@@ -75,6 +75,21 @@ async def _wait(
     with suppress(BrokenPipeError):  # the exit code is the answer, whoever reads the line
         terminal.print(describe_end(waited, wait, arguments.values["timeout"]))
     return BY_OUTCOME[waited.outcome]
+
+
+class ChangedLines:
+    """Print the line of a summary if it differs from the one before."""
+
+    def __init__(self, wait: StatusWait, print_line: Callable[[str], None]) -> None:
+        self._wait, self._print_line = wait, print_line
+        self._last = ""
+
+    def show(self, summary: Summary) -> None:
+        """Print the line of the next summary, unless it says the same again."""
+        line = describe(summary, self._wait)
+        if line != self._last:
+            self._last = line
+            self._print_line(line)
 
 
 def describe(summary: Summary, wait: StatusWait) -> str:

@@ -11,12 +11,12 @@ from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import DetailSource, Reason
 
 
-def find_idle_reasons(
+def find_unchecked(
     catalogue: Catalogue, specs: Mapping[str, ProbeSpec], flags: Mapping[str, str]
 ) -> Mapping[Reason, str]:
     """Return the evaluated reasons that check nothing with these flags, with what to set."""
     evaluated = (entry for entry in catalogue.entries.values() if entry.is_evaluated)
-    whys = {e.reason: specs[e.probe].why_not_checked(e.parameters, flags) for e in evaluated}
+    whys = {e.reason: specs[e.probe].why_unchecked(e.parameters, flags) for e in evaluated}
     return {reason: why for reason, why in whys.items() if why}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from reporter.announcing.announcements import Announcements
 from reporter.catalogue.entries import Catalogue
 from reporter.controller.controller import Controller
-from reporter.controller.coverage import find_idle_reasons
+from reporter.controller.coverage import find_unchecked
 from reporter.controller.evaluation_settings import make_evaluation_settings
 from reporter.controller.inputs import Inputs
 from reporter.controller.overlay_watch import ReloadRefused
@@ -36,7 +36,7 @@ class EffectiveCatalogue:
             self.catalogue,
             PROBES,
             settings.flag_texts,
-            make_evaluation_settings(settings, self.find_idle()),
+            make_evaluation_settings(settings, self.find_unchecked()),
             ProbeFaultLog().log,
         )
 
@@ -45,11 +45,11 @@ class EffectiveCatalogue:
         settings = self._settings
         return RollUpRules(self.catalogue, settings.flag_texts, settings.startup_grace)
 
-    def find_idle(self) -> Mapping[Reason, str]:
+    def find_unchecked(self) -> Mapping[Reason, str]:
         """
         Return the reasons that check nothing with the flags of the process, with what to set.
         """
-        return find_idle_reasons(self.catalogue, SPECS, self._settings.flag_texts)
+        return find_unchecked(self.catalogue, SPECS, self._settings.flag_texts)
 
 
 class CatalogueChanger:

@@ -5,7 +5,7 @@ The loops that fill the store: discovery, one reflector a kind, the scraper; and
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Any, NoReturn, TypeAlias
 
@@ -29,7 +29,7 @@ from reporter.kube.discovery import DiscoveryLoop
 from reporter.kube.lifecycle import NamedTask
 from reporter.kube.reflector import Reflector, Reflectors
 from reporter.kube.watch_context import WatchContext
-from reporter.metrics.input_collectors import WatchReport
+from reporter.metrics.input_collectors import InputReport, PageReport, WatchReport
 from reporter.model.observations import NotServed, Watching, WatchState
 from reporter.process.clock import Clock
 from reporter.scrape.path import ScrapePath
@@ -241,18 +241,6 @@ class Inputs:
                 name, loop = await self._added.get()
                 group.create_task(loop, name=name)
 
-    def count_scrape_pages(self) -> Mapping[str, int]:
-        """
-        Count the metrics pages to be read, by the outcome of the last attempt, for the metrics page.
-        """
-        return {outcome.value: number for outcome, number in self._scraper.count_pages().items()}
-
-    def page_ages(self) -> Mapping[str, timedelta]:
-        """
-        Return how old a metrics page may be before it is read again, by the path to it (ScrapePath).
-        """
-        return {path.value: age for path, age in self._scraper.page_ages().items()}
-
     def proxied_page_age(self) -> int | None:
         """
         Return how many seconds old a page read through the API server may be, for the status.
@@ -263,8 +251,15 @@ class Inputs:
         is_longer = age is not None and age > self._settings.scrape_interval
         return round(age.total_seconds()) if age is not None and is_longer else None
 
-    def watch_reports(self) -> Iterator[WatchReport]:
-        """Yield the state of each watch that is needed, for the metrics page."""
+    def report(self) -> InputReport:
+        """Return the state of all that is read, for the metrics page."""
+        pages = PageReport(
+            {outcome.value: number for outcome, number in self._scraper.count_pages().items()},
+            {path.value: age for path, age in self._scraper.page_ages().items()},
+        )
+        return InputReport([*self._report_watches()], self.permissions.report(), pages)
+
+    def _report_watches(self) -> Iterator[WatchReport]:
         now, snapshot = self._clock.now(), self.store.snapshot()
         undecodable = Counter(ref.resource for ref in snapshot.undecodable)
         for kind, reflector in self._reflectors.by_kind.items():

@@ -139,6 +139,28 @@ POD_PROXY_PERMISSION = Permission("get", "", "pods/proxy")
 _KIND_ORDER = {kind.resource: place for place, kind in enumerate(ALL_KINDS)}
 
 
+class PermissionNeeds(Struct, frozen=True, kw_only=True):
+    """
+    The activities of a process that need permissions, beside the reading for its reasons.
+
+    *lease* names the Lease and its namespace, None without election. *writes_events*: False if they
+    are printed instead. *sources* are those switched on. *mode* is how pods are scraped, for the reasons
+    *scraping*; None: all that may. *status_objects*: their status is written. *mirror_events*:
+    Events are written beside InferenceSets. *store*: the kind, of one namespace, in which episodes
+    are kept. *reviews*: whoever reads the status is authorized.
+    """
+
+    lease: Permission | None = None
+    writes_events: bool = True
+    sources: Collection[DetailSource] = NO_SOURCES
+    mode: ScrapeMode = ScrapeMode.DIRECT
+    scraping: Collection[Reason] | None = None
+    status_objects: bool = False
+    mirror_events: bool = False
+    store: ResourceKind | None = None
+    reviews: bool = False
+
+
 def permissions_for(
     settings: Settings, catalogue: Catalogue, *, mode: ScrapeMode
 ) -> Mapping[Permission, Collection[str]]:
@@ -147,8 +169,7 @@ def permissions_for(
     """
     where, name = settings.lease_namespace, settings.leader_election_id
     lease = Permission("get", LEASE_GROUP, "leases", where, name)
-    return required_permissions(
-        catalogue,
+    needs = PermissionNeeds(
         lease=lease if settings.leader_elect else None,
         writes_events=not settings.dry_run,
         sources=settings.sources,
@@ -159,71 +180,62 @@ def permissions_for(
         store=find_store_kind(settings),
         reviews=settings.status_authorization is StatusAuthorization.KUBERNETES,
     )
+    return required_permissions(catalogue, needs)
 
 
-def required_permissions(  # noqa: PLR0913
-    catalogue: Catalogue,
-    *,
-    lease: Permission | None,
-    writes_events: bool = True,
-    sources: Collection[DetailSource] = NO_SOURCES,
-    mode: ScrapeMode = ScrapeMode.DIRECT,
-    scraping: Collection[Reason] | None = None,
-    status_objects: bool = False,
-    mirror_events: bool = False,
-    store: ResourceKind | None = None,
-    reviews: bool = False,
+def required_permissions(
+    catalogue: Catalogue, needs: PermissionNeeds
 ) -> Mapping[Permission, Collection[str]]:
     """
     Return every permission needed, with the reasons, or details of them, that it serves.
 
     The most important come first: those for Events, without which nothing is announced, the Lease,
     and the kinds in the order in which they are listed.
-
-    *lease* names the Lease and its namespace, None without election. *writes_events*: False if they
-    are printed instead. *sources* are those switched on. *mode* is how pods are scraped, for the reasons
-    *scraping*; None: all that may. *status_objects*: their status is written. *mirror_events*:
-    Events are written beside InferenceSets. *store*: the kind, of one namespace, in which episodes
-    are kept. *reviews*: whoever reads the status is authorized.
     """
     needed: defaultdict[Permission, set[str]] = defaultdict(set)
-    reads = sorted(_read_permissions(catalogue, sources), key=_reading_order)
-    announcing = _announcing_permissions(lease) if writes_events else ()
-    for permission, purpose in (*announcing, *reads):
-        needed[permission].add(purpose)
-    if mode is not ScrapeMode.DIRECT:
-        for reason in scraping_reasons(catalogue, SPECS) if scraping is None else scraping:
-            needed[POD_PROXY_PERMISSION].add(reason)
-    optional = _optional_permissions(
-        status_objects=status_objects, mirror_events=mirror_events, store=store, reviews=reviews
-    )
-    for permission, purpose in optional:
+    for permission, purpose in (
+        *_announcing_permissions(needs),
+        *sorted(_read_permissions(catalogue, needs.sources), key=_reading_order),
+        *_scraping_permissions(catalogue, needs),
+        *_optional_permissions(needs),
+    ):
         needed[permission].add(purpose)
     return needed
 
 
-def _announcing_permissions(lease: Permission | None) -> Iterator[tuple[Permission, str]]:
+def _announcing_permissions(needs: PermissionNeeds) -> Iterator[tuple[Permission, str]]:
     """Yield each permission without which nothing is announced."""
+    if not needs.writes_events:
+        return
     for verb in EVENT_VERBS:
         yield (
             Permission(verb, "", "events", EVENT_NAMESPACE),
             "every reason: no Event can be written",
         )
-    for permission in election_permissions(lease) if lease is not None else ():
+    for permission in election_permissions(needs.lease) if needs.lease is not None else ():
         yield permission, "every reason: this process cannot lead"
 
 
-def _optional_permissions(
-    *, status_objects: bool, mirror_events: bool, store: ResourceKind | None, reviews: bool
+def _scraping_permissions(
+    catalogue: Catalogue, needs: PermissionNeeds
 ) -> Iterator[tuple[Permission, str]]:
+    """Yield the permission to read pages through the API server, with each reason that reads some."""
+    if needs.mode is ScrapeMode.DIRECT:
+        return
+    every = scraping_reasons(catalogue, SPECS)
+    for reason in every if needs.scraping is None else needs.scraping:
+        yield POD_PROXY_PERMISSION, reason
+
+
+def _optional_permissions(needs: PermissionNeeds) -> Iterator[tuple[Permission, str]]:
     """Yield each permission that no reason needs, with what is not done without it."""
-    for permission in _status_object_permissions() if status_objects else ():
+    for permission in _status_object_permissions() if needs.status_objects else ():
         yield permission, "none: status objects are not written"
-    for verb in MIRROR_VERBS if mirror_events else ():
+    for verb in MIRROR_VERBS if needs.mirror_events else ():
         yield Permission(verb, "", "events"), "none: Events are not written beside InferenceSets"
-    for permission in _store_permissions(store) if store is not None else ():
+    for permission in _store_permissions(needs.store) if needs.store is not None else ():
         yield permission, "none: episodes are not kept as HealthEvents"
-    for permission in reader_review_permissions() if reviews else ():
+    for permission in reader_review_permissions() if needs.reviews else ():
         yield permission, "none: the status is shown to nobody"
 
 

@@ -5,7 +5,7 @@ from importlib.metadata import version
 
 from reporter import PROGRAM_NAME
 from reporter.catalogue.entries import Catalogue
-from reporter.controller.coverage import find_idle_reasons
+from reporter.controller.coverage import find_unchecked
 from reporter.evaluation.registry import SPECS
 from reporter.settings import Settings
 
@@ -30,16 +30,16 @@ def log_target(settings: Settings, target: str, *, in_cluster: bool) -> None:
 
 
 def log_start(settings: Settings, catalogue: Catalogue) -> None:
-    """Log the version, how many reasons are on, each that checks nothing, and notes on the settings."""
+    """Log the version, how many reasons are on, each that is not checked, and notes on the settings."""
     logger.info(
-        "%s %s: %d of %d reasons are on, %d switched off",
+        "%s %s: %d of %d reasons are on, %d disabled",
         PROGRAM_NAME,
         version(PROGRAM_NAME),
         len(catalogue.enabled_reasons),
         len(catalogue.entries),
         len(catalogue.disabled_reasons),
     )
-    for reason, what_to_set in find_idle_reasons(catalogue, SPECS, settings.flag_texts).items():
-        logger.info("%s checks nothing: %s", reason, what_to_set)
+    for reason, what_to_set in find_unchecked(catalogue, SPECS, settings.flag_texts).items():
+        logger.info("%s is not checked: %s", reason, what_to_set)
     for note in settings.notes:
         logger.warning("%s", note)

@@ -274,7 +274,7 @@ class Evaluator(Struct, frozen=True):
             tracked,
             self.catalogue,
             plan.known_subjects,
-            idle=self.settings.unchecked,
+            unchecked=self.settings.unchecked,
             now=plan.now,
         )
         after = Evaluation(

@@ -105,7 +105,7 @@ class PreparedProbe(Struct, frozen=True):
     *why_unknown*: why a kind that the probe requires cannot be read now; empty if all can.
     *why_unserved*: which required CRD is missing. Objects read earlier may still prove trouble, but
     they cannot prove that all is well.
-    *is_switched_off*: the probe needs pages that ``--scrape`` leaves out, or objects that
+    *is_unchecked*: the probe needs pages that ``--scrape`` leaves out, or objects that
     ``--sources`` does, so it is not called.
     *unwatched*: why a kind that adds detail cannot be read, by resource; the probe runs without it.
     *snapshot*: what the probe reads; it notes gaps if there may be any.
@@ -117,7 +117,7 @@ class PreparedProbe(Struct, frozen=True):
     why_unserved: str
     unwatched: Mapping[str, str]
     snapshot: Snapshot
-    is_switched_off: bool = False
+    is_unchecked: bool = False
 
 
 class ProbeRun(Struct, frozen=True):
@@ -228,7 +228,7 @@ class ProbeRun(Struct, frozen=True):
             why = prepared.why_unknown or subject_unknown
             if paused and prepared.probe.spec.pauses_at_zero_replicas:
                 verdicts += map(Paused, keys | {FindingKey(subject, reason)})
-            elif prepared.is_switched_off:
+            elif prepared.is_unchecked:
                 verdicts += map(Clear, keys | {FindingKey(subject, reason)})
             elif why:
                 verdicts += [Unknown(key, why) for key in keys | {FindingKey(subject, reason)}]
@@ -371,7 +371,7 @@ def _prepare_probe(
 ) -> PreparedProbe:
     snapshot, now, spec = given.snapshot, given.now, probe.spec.bound(entry.parameters)
     if spec.why_source_off(given.flags):
-        return PreparedProbe(entry, probe, "", "", {}, snapshot, is_switched_off=True)
+        return PreparedProbe(entry, probe, "", "", {}, snapshot, is_unchecked=True)
     with_crd = [kind for kind in spec.required_kinds if kind.group_resource in required_crds]
     unserved = check_served(snapshot, *with_crd)
     whys = (snapshot.why_unknown(kind, now=now) for kind in spec.required_kinds)
@@ -390,7 +390,7 @@ def _prepare_probe(
         unserved.why if unserved is not None else "",
         _why_unknown(snapshot, detail_kinds, now=now),
         check_lookups(snapshot, spec, consulted, given.undecodable),
-        is_switched_off=bool(spec.why_not_read(entry.parameters, given.flags)),
+        is_unchecked=bool(spec.why_not_read(entry.parameters, given.flags)),
     )
 
 

@@ -65,13 +65,15 @@ def check_silence(
     catalogue: Catalogue,
     subjects: Subjects,
     *,
-    idle: Collection[Reason],
+    unchecked: Collection[Reason],
     now: datetime,
 ) -> Silence:
     """
-    Return the silence with its state. *idle*: reasons that check nothing with the flags in effect.
+    Return the silence with its state. *unchecked*: reasons that check nothing with the flags in effect.
     """
-    return with_state(check_text(text, catalogue), catalogue, subjects, idle=idle, now=now)
+    return with_state(
+        check_text(text, catalogue), catalogue, subjects, unchecked=unchecked, now=now
+    )
 
 
 def check_text(text: SilenceText, catalogue: Catalogue) -> Silence:
@@ -97,7 +99,7 @@ def with_state(
     catalogue: Catalogue,
     subjects: Subjects,
     *,
-    idle: Collection[Reason],
+    unchecked: Collection[Reason],
     now: datetime,
 ) -> Silence:
     """Return a silence with its state at this moment; a malformed one stays as it is."""
@@ -105,7 +107,7 @@ def with_state(
         return silence
     if silence.until <= now:
         return replace(silence, state=SilenceState.EXPIRED, problem="it has ended; remove it")
-    problem = _why_inapplicable(silence, catalogue, subjects, idle)
+    problem = _why_inapplicable(silence, catalogue, subjects, unchecked)
     return (
         replace(silence, state=SilenceState.INAPPLICABLE, problem=problem) if problem else silence
     )
@@ -176,7 +178,7 @@ def _kind_of(inferenceset: str) -> str:
 
 
 def _why_inapplicable(
-    silence: Silence, catalogue: Catalogue, subjects: Subjects, idle: Collection[Reason]
+    silence: Silence, catalogue: Catalogue, subjects: Subjects, unchecked: Collection[Reason]
 ) -> str:
     namespace, name = silence.namespace, silence.inferenceset
     named = [Subject(layer, namespace, name) for layer in layers_of(namespace, name)]
@@ -188,9 +190,9 @@ def _why_inapplicable(
     if not name and namespace not in subjects.namespaces and not subjects.unknown:
         return f"{namespace} is no workload namespace"
     reasons = silence.reasons
-    off = sorted(r for r in reasons if not catalogue[r].is_evaluated or r in idle)
-    if reasons and len(off) == len(reasons):
-        return f"{', '.join(off)} is not evaluated" if len(off) == 1 else "none is evaluated"
+    left_out = sorted(r for r in reasons if not catalogue[r].is_evaluated or r in unchecked)
+    if reasons and len(left_out) == len(reasons):
+        return f"{left_out[0]} is not evaluated" if len(left_out) == 1 else "none is evaluated"
     return ""
 
 
@@ -272,7 +274,7 @@ def silence_findings(  # noqa: PLR0913
     catalogue: Catalogue,
     subjects: Subjects,
     *,
-    idle: Collection[Reason],
+    unchecked: Collection[Reason],
     now: datetime,
 ) -> Silences:
     """Return the silences that are written, with the keys that they silence at this moment."""
@@ -283,7 +285,8 @@ def silence_findings(  # noqa: PLR0913
     if not checked:
         return NO_SILENCES
     every = tuple(
-        with_state(each, catalogue, subjects, idle=idle, now=now) for each in checked.values()
+        with_state(each, catalogue, subjects, unchecked=unchecked, now=now)
+        for each in checked.values()
     )
     active = [each for each in every if each.state is SilenceState.ACTIVE]
     return Silences(

@@ -9,9 +9,10 @@ from reporter.announcing.message import fill_remedy
 from reporter.announcing.schedule import PublishContext
 from reporter.catalogue.entries import CatalogueEntry
 from reporter.history.desired import DesiredEpisode, episode_number
-from reporter.history.existing import Json, Patch
+from reporter.history.existing import Patch
 from reporter.kinds import health_events
 from reporter.kinds.productionstack import MAX_NAME
+from reporter.kube.decoding import Json
 from reporter.model.enums import Layer
 from reporter.model.sanitize import MAX_EVENT_MESSAGE_BYTES, truncate_bytes
 from reporter.model.states import Actionability

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct, field
@@ -11,12 +11,11 @@ from reporter.history.capacity import StorePlace
 from reporter.history.desired import DesiredEpisode, DesiredObjects
 from reporter.history.ends import EndFunc
 from reporter.kinds.health_events import HealthEvent, Phase, Resolution, StoreLimit, StoreLimits
+from reporter.kube.decoding import Json
 from reporter.model.silences import Silence
 from reporter.model.status_document import silenced_by
 from reporter.model.times import format_time, parse_zoned_time
 
-
-Json: TypeAlias = dict[str, Any]
 
 SILENCED = "silenced"
 """The field of a status with the silence of its episode."""

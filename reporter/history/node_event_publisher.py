@@ -7,13 +7,14 @@ from datetime import datetime
 from reporter.announcing.announcements import Announcements
 from reporter.history import node_events
 from reporter.history.content import make_spec
-from reporter.history.existing import Create, Json, Patch
+from reporter.history.existing import Create, Patch
 from reporter.history.writer import PlannedWrite, is_about_lost_reason
 from reporter.kinds.health_events import HealthEvent, StoreWriteResult
 from reporter.kinds.nvsentinel import NodeHealthEvent, NodeHealthEventSpec, find_altered_field
 from reporter.kinds.objects import NamespacedName
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube import event_format
+from reporter.kube.decoding import Json
 from reporter.kube.errors import Conflict, Invalid, NotFound
 from reporter.kube.object_client import NO_ANNOTATIONS, STRICT, ObjectClient
 from reporter.model.observations import WatchState

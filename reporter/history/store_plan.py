@@ -28,10 +28,10 @@ QUIET = frozenset({WriteFailure.CONFLICT, WriteFailure.THROTTLED})
 class StoreReport(Protocol):
     """Shows others what became of the store's writes, for the metrics."""
 
-    def count_store_write(self, result: StoreWriteResult) -> None:
+    def count_store_write(self, result: StoreWriteResult, /) -> None:
         """Count a write to the store by its result, a failure included."""
 
-    def count_rejected(self, limit: StoreLimit) -> None:
+    def count_rejected(self, limit: StoreLimit, /) -> None:
         """Count an episode for which a limit has no place, once until it gets one."""
 
 

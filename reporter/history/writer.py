@@ -4,18 +4,17 @@ import logging
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol, TypeAlias
 
-from reporter.announcing.announcements import Announcements
+from reporter.announcing.announcements import Announcements, StoredEpisodes
 from reporter.history.content import make_spec, make_status_patch
-from reporter.history.existing import SILENCED, Create, Json, Patch
+from reporter.history.existing import SILENCED, Create, Patch
 from reporter.kinds.health_events import HealthEvent, StoreWriteResult
 from reporter.kinds.objects import NamespacedName
 from reporter.kinds.resource_kind import ResourceKind
+from reporter.kube.decoding import Json
 from reporter.kube.errors import Conflict, NotFound
 from reporter.kube.event_format import episode_annotations, event_labels, health_event_name
 from reporter.kube.event_record import EventRecord
 from reporter.kube.object_client import ObjectClient
-from reporter.model.observations import WatchState
-from reporter.process.subscribers import Subscribers
 from reporter.store.written_objects import WrittenObjectStore
 
 
@@ -37,18 +36,8 @@ class PlannedWrite(NamedTuple):
     version: str
 
 
-class HeldObjects(Protocol):
-    """The objects of this program in the cluster, as a watch shows them."""
-
-    @property
-    def watch_state(self) -> WatchState:
-        """The state of the watch. NotSynced and NotServed mean that the objects are not known."""
-
-    @property
-    def objects(self) -> Mapping[NamespacedName, HealthEvent]:
-        """
-        The objects of this program by namespace and name, without those that cannot be decoded.
-        """
+class HeldObjects(StoredEpisodes, Protocol):
+    """The stored episodes, with what a plan of writes needs beside them."""
 
     @property
     def undecodable(self) -> frozenset[NamespacedName]:
@@ -60,10 +49,6 @@ class HeldObjects(Protocol):
 
     def served_version(self, kind: ResourceKind, /) -> str | None:
         """Return the API version to write a kind with; None while its CRD is not served."""
-
-    @property
-    def changes(self) -> Subscribers[[]]:
-        """The subscribers to notify whenever an object has changed in the cluster."""
 
 
 class EpisodeBackend(Protocol):

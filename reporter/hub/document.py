@@ -23,13 +23,12 @@ from reporter.model.fleet_status import (
     FleetStatus,
 )
 from reporter.model.object_status import AVAILABLE, ObjectBlocking, SetCounts
-from reporter.model.states import COUNTED_STATES, Actionability, Mode, State
+from reporter.model.states import ANY_STATE, Actionability, Mode, State
 from reporter.model.status_document import SCHEMA_VERSION, Counts
 from reporter.rollup.answers import ObjectAnswer
 from reporter.rollup.conditions import make_conditions
 
 
-ANY_STATE: Collection[State] = frozenset(COUNTED_STATES)
 NO_CLUSTERS = "no cluster is answered for"
 NOT_REMEMBERED = (
     "those that reported before this hub began cannot be read, so that some may be missing"

@@ -1,7 +1,7 @@
 """The metrics page of the hub."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 
 from prometheus_client.core import Metric
@@ -10,12 +10,13 @@ from prometheus_client.registry import Collector
 from reporter.hub import metric_declarations as declared
 from reporter.hub.document import FleetView
 from reporter.hub.records import Fleet, FleetRecord
-from reporter.metrics.input_collectors import WatchReport, make_family
+from reporter.metrics.input_collectors import InputReport, make_family
 from reporter.metrics.process import ProcessMetrics
 from reporter.model.enums import Owner
 from reporter.model.fleet_status import Dropped, FleetCode, QueryName, QueryResult
 from reporter.model.object_status import WriteObjectResult
 from reporter.model.states import COUNTED_STATES, Actionability
+from reporter.process.clock import Clock
 
 
 class FleetCollector(Collector):
@@ -66,17 +67,21 @@ def _labels(record: FleetRecord) -> tuple[str, ...]:
 
 
 class HubMetrics(ProcessMetrics):
-    """Count queries and writes when they happen; ask for everything else at each scrape."""
+    """
+    Count queries and writes when they happen; ask for everything else at each scrape.
 
-    def __init__(self, watches: Callable[[], Iterable[WatchReport]]) -> None:
-        super().__init__(watches)
+    *count_write* counts a request to write the status of a ProductionStackCluster, by its result.
+    """
+
+    def __init__(self, inputs: Callable[[], InputReport], clock: Clock) -> None:
+        super().__init__(inputs, clock)
         self._leader = self._gauge(declared.HUB_LEADER)
         self._rounds = self._histogram(declared.HUB_ROUND_DURATION)
         self._dropped = self._counter(declared.HUB_DROPPED_SERIES, Dropped)
         self._results = self._counter(declared.HUB_QUERY_RESULTS, ())
         for query, result in product(QueryName, QueryResult):
             self._results.labels(query, result)
-        self._writes = self._counter(declared.HUB_OBJECT_WRITES, WriteObjectResult)
+        self.count_write = self._result_counter(declared.HUB_OBJECT_WRITES, WriteObjectResult)
         self._failing = self._gauge(declared.HUB_OBJECTS_FAILING)
 
     def show_fleet(
@@ -100,10 +105,6 @@ class HubMetrics(ProcessMetrics):
     def count_result(self, query: QueryName, result: QueryResult) -> None:
         """Count one query to the metrics engine, by its name and its result."""
         self._results.labels(query, result).inc()
-
-    def count_write(self, result: WriteObjectResult) -> None:
-        """Count one request to write the status of a ProductionStackCluster, by its result."""
-        self._writes.labels(result).inc()
 
     def count_round(self, seconds: float, answered: Fleet | None) -> None:
         """

@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Struct
 
 from reporter import PROGRAM_NAME
-from reporter.hub.document import ANY_STATE, FleetView
-from reporter.model.states import State
+from reporter.hub.document import FleetView
+from reporter.model.states import ANY_STATE, State
 from reporter.model.status_document import SCHEMA_VERSION, StatusError
 from reporter.server.served_document import ServedDocument
 from reporter.server.status_v1 import parse_states, parse_wait, with_list

@@ -33,7 +33,7 @@ from reporter.kube.object_client import ObjectClient
 from reporter.kube.reflector import Reflector
 from reporter.kube.watch_context import WatchContext
 from reporter.kube.write_limits import WriteRate
-from reporter.metrics.input_collectors import WatchReport
+from reporter.metrics.input_collectors import InputReport
 from reporter.model.enums import Engage
 from reporter.process.clock import Clock, monotonic_seconds
 from reporter.process.loop_lag import LagSelector
@@ -60,7 +60,7 @@ def run_hub(settings: Settings) -> int:
         engine = QueryClient(settings.hub_query_url, QueryCredentials(settings))
         try:
             hub = Hub(settings, api, engine, clock)
-            lag.on_lag = hub.metrics.observe_loop_lag
+            lag.subscribe(hub.metrics.observe_loop_lag)
             await hub.run()
         finally:
             await engine.close()
@@ -110,9 +110,8 @@ class Hub:
         self._identity = f"{settings.instance}_{uuid.uuid4()}"
         self._is_listed = settings.hub_engage is Engage.LISTED
         self._wire_inputs()
-        self.metrics = HubMetrics(self._watch_reports)
+        self.metrics = HubMetrics(self._report_inputs, clock)
         api.on_request(self.metrics.count_api_request)
-        self.metrics.permissions.report = self._permissions.report
         lock = LeaseLock(api, settings.lease_namespace, settings.leader_election_id)
         self._leadership = lifecycle.make_leadership(
             settings, lock, identity=self._identity, clock=clock
@@ -134,7 +133,6 @@ class Hub:
         plan = self._make_plan()
         client = ObjectClient(self._api, self._kind, ProductionStackCluster)
         self._writer = LeaderWriter(plan, partial(write_status, client), self._leadership, clock)
-        self.metrics.set_clock_functions(skew=lambda: clock.skew, spread=lambda: clock.spread)
         self.metrics.show_fleet(
             self._fleet.view,
             hub=f"{settings.lease_namespace}/{settings.leader_election_id}",
@@ -155,12 +153,15 @@ class Hub:
         self._permissions = PermissionReview(context, needed_permissions(settings))
         api.forbidden.subscribe(self._permissions.record_forbidden)
 
-    def _watch_reports(self) -> Iterator[WatchReport]:
+    def _report_inputs(self) -> InputReport:
+        permissions = self._permissions.report()
         if not self._is_listed:
-            return  # a watch that never runs would look like one that is lost
+            # A watch that never runs would look like one that is lost.
+            return InputReport(permissions=permissions)
         objects, now = self._objects, self._clock.now()
         unread = len(objects.undecodable)
-        yield report_watch(self._reflector, objects.watch_state, now, undecodable=unread)
+        watch = report_watch(self._reflector, objects.watch_state, now, undecodable=unread)
+        return InputReport([watch], permissions)
 
     def _make_plan(self) -> StatusObjectPlan[ProductionStackCluster, FleetView]:
         return StatusObjectPlan(

@@ -1,4 +1,4 @@
-"""Collectors that compute their series at each scrape, from the reflectors and the scraper."""
+"""The series of all that is read: watches, permissions and metrics pages, as of each scrape."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -31,24 +31,64 @@ class WatchReport(Struct, frozen=True):
     served: bool = True
 
 
-class WatchCollector(Collector):
-    """The state of every watch, one series for each kind."""
+class PermissionReport(Struct, frozen=True):
+    """
+    The result of reviewing permissions.
 
-    def __init__(self, watches: Callable[[], Iterable[WatchReport]]) -> None:
-        self._watches = watches
+    *is_missing*: by verb and resource. *unknown*: those whose last review had no answer.
+    """
+
+    is_missing: Mapping[tuple[str, str], bool] = field(default_factory=dict)
+    unknown: int = 0
+
+
+class PageReport(Struct, frozen=True):
+    """
+    The metrics pages of model pods that are to be read.
+
+    *counts*: their number by the outcome of the last attempt. *ages*: how old one may be, by path.
+    """
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    ages: Mapping[str, timedelta] = field(default_factory=dict)
+
+
+class InputReport(Struct, frozen=True):
+    """The state of all that is read, at one moment. *pages*: None where no page is ever read."""
+
+    watches: Sequence[WatchReport] = ()
+    permissions: PermissionReport = PermissionReport()
+    pages: PageReport | None = None
+
+
+class InputCollector(Collector):
+    """Collects the series of what *report* returns at each scrape."""
+
+    def __init__(self, report: Callable[[], InputReport]) -> None:
+        self._report = report
 
     def collect(self) -> Iterator[Metric]:
-        """
-        Yield a family for each declaration of watches, with a sample for each kind.
+        """Yield the families of watches, permissions and pages."""
+        report = self._report()
+        yield from _watch_families(report.watches)
+        permissions = report.permissions
+        yield make_family(declarations.MISSING_RIGHTS, permissions.is_missing.items())
+        yield make_family(declarations.UNKNOWN_RIGHTS, [((), permissions.unknown)])
+        if report.pages is not None:
+            yield from _page_families(report.pages)
 
-        The age of the last event has no sample before the first event.
-        """
-        reports = list(self._watches())
-        for declaration, value_of in _WATCH_VALUES.items():
-            values = ((report.kind, value_of(report)) for report in reports)
-            yield make_family(
-                declaration, (((kind,), value) for kind, value in values if value is not None)
-            )
+
+def _watch_families(reports: Sequence[WatchReport]) -> Iterator[Metric]:
+    """
+    Yield a family for each declaration of watches, with a sample for each kind.
+
+    The age of the last event has no sample before the first event.
+    """
+    for declaration, value_of in _WATCH_VALUES.items():
+        values = ((report.kind, value_of(report)) for report in reports)
+        yield make_family(
+            declaration, (((kind,), value) for kind, value in values if value is not None)
+        )
 
 
 _WATCH_VALUES: Mapping[declarations.MetricDeclaration, Callable[[WatchReport], float | None]] = {
@@ -64,54 +104,12 @@ _WATCH_VALUES: Mapping[declarations.MetricDeclaration, Callable[[WatchReport], f
 }
 
 
-class ScrapeCollector(Collector):
-    """
-    The metrics pages to be read, by the outcome of the last attempt.
-
-    *count_pages*: returns their number by outcome. *page_ages*: returns how old one may be, by path.
-    """
-
-    def __init__(self) -> None:
-        self.count_pages: Callable[[], Mapping[str, int]] = dict
-        self.page_ages: Callable[[], Mapping[str, timedelta]] = dict
-
-    def collect(self) -> Iterator[Metric]:
-        """
-        Yield the number of pages by outcome, and the age that a page may reach in seconds, by path.
-        """
-        counts = self.count_pages().items()
-        samples = (((outcome,), float(number)) for outcome, number in counts)
-        yield make_family(declarations.SCRAPE_PAGES, samples)
-        ages = self.page_ages().items()
-        yield make_family(
-            declarations.SCRAPE_PAGE_AGE, (((path,), age.total_seconds()) for path, age in ages)
-        )
-
-
-class PermissionReport(Struct, frozen=True):
-    """
-    The result of reviewing permissions.
-
-    *is_missing*: by verb and resource. *unknown*: those whose last review had no answer.
-    """
-
-    is_missing: Mapping[tuple[str, str], bool] = field(default_factory=dict)
-    unknown: int = 0
-
-
-class PermissionCollector(Collector):
-    """The permissions that are needed. *report*: returns what is known of them."""
-
-    def __init__(self) -> None:
-        self.report: Callable[[], PermissionReport] = PermissionReport
-
-    def collect(self) -> Iterator[Metric]:
-        """
-        Yield 1 for each permission that is missing and 0 for the others, and the number of unknown ones.
-        """
-        report = self.report()
-        yield make_family(declarations.MISSING_RIGHTS, report.is_missing.items())
-        yield make_family(declarations.UNKNOWN_RIGHTS, [((), report.unknown)])
+def _page_families(pages: PageReport) -> Iterator[Metric]:
+    """Yield the number of pages by outcome, and the age in seconds that one may reach, by path."""
+    counts = (((outcome,), float(number)) for outcome, number in pages.counts.items())
+    yield make_family(declarations.SCRAPE_PAGES, counts)
+    ages = (((path,), age.total_seconds()) for path, age in pages.ages.items())
+    yield make_family(declarations.SCRAPE_PAGE_AGE, ages)
 
 
 def make_family(

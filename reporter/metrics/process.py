@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum, unique
 from http import HTTPStatus
 from importlib.metadata import PackageNotFoundError, version
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from prometheus_client import (
     CollectorRegistry,
@@ -20,12 +20,16 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from reporter import PROGRAM_NAME
-from reporter.metrics import declarations, input_collectors
+from reporter.metrics import declarations
 from reporter.metrics.declarations import MetricDeclaration
+from reporter.metrics.input_collectors import InputCollector, InputReport
 from reporter.model.enums import ClosedConnection
+from reporter.process.clock import Clock
 
 
 _STATUS_CODES = frozenset(int(each) for each in HTTPStatus)
+
+R = TypeVar("R", bound=StrEnum)
 
 
 class Exposition(NamedTuple):
@@ -44,23 +48,28 @@ class _Collected(Collector):
 
 
 class ProcessMetrics:
-    """The series of a process that watches an API server and serves HTTP."""
+    """
+    The series of a process that watches an API server and serves HTTP.
 
-    def __init__(self, watches: Callable[[], Iterable[input_collectors.WatchReport]]) -> None:
+    *inputs* returns the state of all that is read, at each scrape. *count_closed_connection* counts a
+    connection of an HTTP client that the server closed early, by its cause.
+    """
+
+    def __init__(self, inputs: Callable[[], InputReport], clock: Clock) -> None:
         # The `_created` series of counters and histograms would only add to the page.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
-        self.registry.register(input_collectors.WatchCollector(watches))
-        self.permissions = input_collectors.PermissionCollector()
-        self.registry.register(self.permissions)
+        self.registry.register(InputCollector(inputs))
         versions = _program_version(), platform.python_version()
         self._gauge(declarations.BUILD_INFO).labels(*versions).set(1)
         self._api_requests = self._counter(declarations.API_REQUESTS, ())
         self._loop_lag = self._histogram(declarations.EVENT_LOOP_LAG)
-        self._clock_skew = self._gauge(declarations.CLOCK_SKEW)
-        self._clock_spread = self._gauge(declarations.CLOCK_SPREAD)
-        self._closed_connections = self._counter(declarations.CLOSED_CONNECTIONS, ClosedConnection)
+        self._gauge(declarations.CLOCK_SKEW).set_function(lambda: clock.skew)
+        self._gauge(declarations.CLOCK_SPREAD).set_function(lambda: clock.spread)
+        self.count_closed_connection = self._result_counter(
+            declarations.CLOSED_CONNECTIONS, ClosedConnection
+        )
 
     def _histogram(self, declaration: MetricDeclaration) -> Histogram:
         return Histogram(
@@ -85,25 +94,16 @@ class ProcessMetrics:
             counter.labels(result)
         return counter
 
-    def set_clock_functions(
-        self, *, skew: Callable[[], float], spread: Callable[[], float]
-    ) -> None:
-        """
-        Show at each scrape how the API server's clock differs, in seconds.
-
-        *skew*: returns how far it is ahead of this machine's. *spread*: returns how far the answer that
-        differs most is from the others, for one API server of several whose clock is wrong.
-        """
-        self._clock_skew.set_function(skew)
-        self._clock_spread.set_function(spread)
+    def _result_counter(
+        self, declaration: MetricDeclaration, results: type[R]
+    ) -> Callable[[R], None]:
+        """Return a function that counts a result, in a counter with a zero for every one."""
+        counter = self._counter(declaration, results)
+        return lambda result: counter.labels(result).inc()
 
     def observe_loop_lag(self, seconds: float) -> None:
         """Observe for how many seconds the event loop was busy without a break."""
         self._loop_lag.observe(seconds)
-
-    def count_closed_connection(self, cause: ClosedConnection) -> None:
-        """Count a connection of an HTTP client that the server closed early, by its cause."""
-        self._closed_connections.labels(cause).inc()
 
     def count_api_request(self, verb: str, status: int | None) -> None:
         """Count a request to the API server. *status*: of the response, None without one."""

@@ -1,6 +1,6 @@
 """The states of a roll-up, and the closed sets beside them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum, unique
 
 from reporter.model.enums import Owner
@@ -53,6 +53,8 @@ COUNTED_STATES = (
     State.TERMINATING,
 )
 """The states that a subject which exists may have."""
+
+ANY_STATE: Collection[State] = frozenset(COUNTED_STATES)
 
 
 def is_complete(counts: Mapping[State, int]) -> bool:

@@ -59,7 +59,9 @@ PROBE = Probe(
         message_fields=frozenset({"store", "rejected", "limit"}),
         cause_codes=frozenset(CODES.values()),
         optional_kinds=(NAMESPACES,),
-        why_idle=lambda _, flags: "set --store=healthevents" if flags["store"] == "none" else "",
+        why_no_check=lambda _, flags: (
+            "set --store=healthevents" if flags["store"] == "none" else ""
+        ),
     ),
     evaluate,
 )

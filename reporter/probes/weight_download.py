@@ -116,7 +116,7 @@ def summarize_history(rules: DownloadRules, history: ScrapeHistory) -> tuple[str
     return why, downloads.evaluate_download(history, rules).state
 
 
-def _why_idle(parameters: WeightDownloadParameters, flags: Mapping[str, str]) -> str:
+def _why_no_check(parameters: WeightDownloadParameters, flags: Mapping[str, str]) -> str:
     """Return what to set if no speed is slow."""
     is_on = download_rules(parameters, flags).slow_below > 0
     return "" if is_on else f"set --{parameters.min_mbps_flag} above 0"
@@ -214,7 +214,7 @@ PROBE = Probe(
         optional_kinds=(NAMESPACES,),
         required_crds=crds_of(INFERENCE_SETS),
         pauses_at_zero_replicas=True,
-        why_idle=_why_idle,
+        why_no_check=_why_no_check,
         scrape=build_scrape,
     ),
     evaluate,

@@ -15,21 +15,23 @@ from reporter.process.clock import monotonic_seconds
 
 class LagSelector(selectors.DefaultSelector):
     """
-    Calls *on_lag* with the seconds from the end of one wait to the start of the next, also zero.
-
-    *seconds*: a clock that never jumps.
+    Measures the time from the end of one wait to the start of the next, by a clock that never jumps.
     """
 
     def __init__(self, seconds: Callable[[], float] = monotonic_seconds) -> None:
         super().__init__()
-        self.on_lag: Callable[[float], None] = lambda _: None
+        self._on_lag: Callable[[float], None] = lambda _: None
         self._seconds, self._since = seconds, seconds()
+
+    def subscribe(self, on_lag: Callable[[float], None]) -> None:
+        """Call *on_lag* with the seconds of each such time, also zero."""
+        self._on_lag = on_lag
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """
         Report how long the loop was busy since the last wait, then wait for events as its base does.
         """
-        self.on_lag(self._seconds() - self._since)
+        self._on_lag(self._seconds() - self._since)
         try:
             return super().select(timeout)
         finally:

@@ -4,11 +4,12 @@ The status that an object is to have, when it is known well enough, and the patc
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import msgspec
 
 from reporter.kinds.productionstack import ProductionStackStatus, StatusObject
+from reporter.kube.decoding import Json
 from reporter.model.object_status import ObjectStatus
 from reporter.model.states import State
 from reporter.model.times import parse_zoned_time
@@ -17,8 +18,6 @@ from reporter.rollup.conditions import make_conditions
 from reporter.rollup.document import StatusView
 from reporter.rollup.subject_states import NOT_EVALUATED, NOT_LISTED
 
-
-Json: TypeAlias = dict[str, Any]
 
 GENERATION_SETTLE = timedelta(seconds=5)
 """

@@ -10,7 +10,14 @@ from reporter.announcing.message import MessageInput, ReportedTrouble, fill_reme
 from reporter.evaluation.clocks import ZERO
 from reporter.model import status_document
 from reporter.model.enums import Layer
-from reporter.model.states import COUNTED_STATES, Actionability, Mode, Pattern, SinceFrom, State
+from reporter.model.states import (
+    ANY_STATE,
+    Actionability,
+    Mode,
+    Pattern,
+    SinceFrom,
+    State,
+)
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import Trouble
 from reporter.rollup.records import (
@@ -30,8 +37,6 @@ from reporter.snapshot.subjects import placeholder, unlisted_in_namespaces
 
 
 NOT_STARTED = "No pass was finished yet."
-
-ANY_STATE: Collection[State] = frozenset(COUNTED_STATES)
 
 
 class StatusView:

@@ -82,8 +82,17 @@ class Unavailability(RollUpCause, frozen=True, kw_only=True, gc=False):
     @classmethod
     def of(cls, blocker: Blocker, *, is_known: bool) -> "Unavailability":
         """Return the cause that blocks the subject as that of its unavailability."""
-        cause = {name: getattr(blocker, name) for name in RollUpCause.__struct_fields__}
-        return cls(**cause, is_known=is_known)
+        return cls(
+            code=blocker.code,
+            layer=blocker.layer,
+            actionability=blocker.actionability,
+            key=blocker.key,
+            object=blocker.object,
+            why=blocker.why,
+            held=blocker.held,
+            troubles=blocker.troubles,
+            is_known=is_known,
+        )
 
 
 class SuppressedFinding(Struct, frozen=True, kw_only=True, gc=False):

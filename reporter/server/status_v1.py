@@ -8,10 +8,10 @@ from itertools import islice
 import msgspec
 from msgspec import Struct
 
-from reporter.model.states import COUNTED_STATES, State
+from reporter.model.states import ANY_STATE, COUNTED_STATES, State
 from reporter.model.status_document import SCHEMA_VERSION, StatusError
 from reporter.model.status_struct import StatusStruct
-from reporter.rollup.document import ANY_STATE, StatusView
+from reporter.rollup.document import StatusView
 
 
 MAX_WAIT_SECONDS = 30

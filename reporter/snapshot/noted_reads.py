@@ -43,11 +43,14 @@ def _number_of(key: Hashable) -> int:
 class ReadNotes:
     """The numbers that stand for what was read of a snapshot: whole maps, and keys of maps (see KEYS)."""
 
-    __slots__ = ("_numbers", "add")
+    __slots__ = ("_numbers",)
 
     def __init__(self) -> None:
         self._numbers: set[int] = set()
-        self.add = self._numbers.add
+
+    def add(self, number: int) -> None:
+        """Note a number: that of a key, or of a whole map."""
+        self._numbers.add(number)
 
     def take(self) -> frozenset[int]:
         """Return the numbers since the last call."""

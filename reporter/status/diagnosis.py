@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import chain, islice
 from types import MappingProxyType
-from typing import Any
 
 from reporter.announcing.message import MessageInput, ReportedTrouble, render_message
 from reporter.announcing.schedule import PublishContext
@@ -20,6 +19,7 @@ from reporter.evaluation.finished_pass import FinishedPass
 from reporter.evaluation.silence_texts import silence_file_json, silence_json
 from reporter.evaluation.states import ReasonState, shown_state
 from reporter.evaluation.tracking import next_tracking_deadline
+from reporter.kube.decoding import Json
 from reporter.model.enums import Reason
 from reporter.model.observations import NotServed, NotSynced, WatchLost, WatchState
 from reporter.model.subjects import FindingKey, Subject
@@ -27,10 +27,9 @@ from reporter.model.times import format_time
 from reporter.snapshot.snapshot import Snapshot
 
 
-Json = dict[str, Any]
 StateSince = Callable[[FindingKey, ReasonState], datetime]
 
-NO_IDLE_REASONS: Mapping[Reason, str] = MappingProxyType({})
+NONE_UNCHECKED: Mapping[Reason, str] = MappingProxyType({})
 
 SUBJECTS_PER_CHUNK = 16
 """The subjects that are rendered at once, which takes a few milliseconds of the event loop."""
@@ -82,7 +81,7 @@ def render_diagnosis(
     *,
     since: StateSince,
     process: Json,
-    idle: Mapping[Reason, str] = NO_IDLE_REASONS,
+    unchecked: Mapping[Reason, str] = NONE_UNCHECKED,
 ) -> Iterator[str]:
     """
     Yield the page as JSON in chunks: rendering all of it at once would hold the loop for a second.
@@ -91,7 +90,7 @@ def render_diagnosis(
 
     *since*: returns when a key entered its state.
     *process*: the first keys of the page, "leading" among them.
-    *idle*: the reasons that check nothing, with what to set.
+    *unchecked*: the reasons that check nothing, with what to set.
     """
     evaluation = context.evaluation
     yield _head_json(context, snapshot, process)
@@ -107,7 +106,7 @@ def render_diagnosis(
             verdicts = [
                 _verdict_json(key, each, context, since(key, each)) for key, each in states
             ]
-            texts.append(_indent(_subject_json(subject, verdicts, context, idle)))
+            texts.append(_indent(_subject_json(subject, verdicts, context, unchecked)))
         yield comma + ",".join(texts)
         comma = ","
     yield "\n  ]\n}\n"
@@ -142,11 +141,14 @@ def _indent(value: Json) -> str:
 
 
 def _subject_json(
-    subject: Subject, verdicts: list[Json], context: PublishContext, idle: Mapping[Reason, str]
+    subject: Subject,
+    verdicts: list[Json],
+    context: PublishContext,
+    unchecked: Mapping[Reason, str],
 ) -> Json:
     not_clear = {verdict["reason"] for verdict in verdicts}
     entries = context.catalogue.evaluated_entries(subject.layer, subject.kind)
-    not_checked = {e.reason: idle[e.reason] for e in entries if e.reason in idle}
+    not_checked = {e.reason: unchecked[e.reason] for e in entries if e.reason in unchecked}
     clear = [
         entry.reason
         for entry in entries

@@ -20,14 +20,14 @@ class ProcessInfo(Struct, frozen=True):
     The facts about this process that the page /status shows, as functions where they change.
 
     *identity*: of this replica, as in the Lease.
-    *find_idle*: returns the reasons that check nothing with its flags, with what to set.
+    *find_unchecked*: returns the reasons that check nothing with its flags, with what to set.
     *find_unread*: returns the kinds that cannot be read now, with why and the reasons that miss them.
     *find_permissions*: returns the permissions that are missing, or that could not be reviewed.
     *why_overlay_refused*: returns why the catalogue's overlay is not in effect; empty if it is.
     """
 
     identity: str
-    find_idle: Callable[[], Mapping[Reason, str]]
+    find_unchecked: Callable[[], Mapping[Reason, str]]
     find_unread: Callable[[], dict[str, Any]]
     find_permissions: Callable[[], dict[str, Any]]
     why_overlay_refused: Callable[[], str] = lambda: ""
@@ -74,5 +74,5 @@ class DiagnosisPage:
             self._store.snapshot(),
             since=self._history.freeze(),
             process=process,
-            idle=self._process.find_idle(),
+            unchecked=self._process.find_unchecked(),
         )

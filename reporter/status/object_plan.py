@@ -11,6 +11,7 @@ from reporter.controller.reread_schedule import reread_interval
 from reporter.kinds.objects import NamespacedName
 from reporter.kinds.productionstack import StatusObject
 from reporter.kinds.resource_kind import ResourceKind
+from reporter.kube.decoding import Json
 from reporter.kube.errors import Conflict, KubeError, WriteFailure, failure_of
 from reporter.kube.leader_writer import (
     AfterTry,
@@ -26,7 +27,6 @@ from reporter.model.object_status import WriteObjectResult
 from reporter.process.subscribers import Subscribers
 from reporter.rollup.desired import (
     DesiredStatus,
-    Json,
     ObjectMemory,
     change_due_at,
     evaluation_interval,

@@ -123,8 +123,8 @@ class Waiter:
     *open_source* is called by the first question, and if that fails, as while an API server is away, by the
     next one.
 
-    *on_change* is called with each state that differs, *on_note* with what was not read or is not
-    there, *on_error* with each new reason for which an answer is missing.
+    *on_summary* is called with each summary, *on_note* with what was not read or is not there,
+    *on_error* with each new reason for which an answer is missing.
     """
 
     def __init__(
@@ -133,12 +133,12 @@ class Waiter:
         wait: StatusWait,
         *,
         seconds: Callable[[], float],
-        on_change: Callable[[Summary], None] = lambda _: None,
+        on_summary: Callable[[Summary], None] = lambda _: None,
         on_note: Callable[[str], None] = lambda _: None,
         on_error: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._open_source, self._wait, self._seconds = open_source, wait, seconds
-        self._on_change, self._on_note, self._on_error = on_change, on_note, on_error
+        self._on_summary, self._on_note, self._on_error = on_summary, on_note, on_error
         self._source: StatusSource | None = None
         self._answer: StatusAnswer | None = None
         self._last: Summary | None = None
@@ -209,10 +209,8 @@ class Waiter:
         self._answer, self._error = answer, ""
         for note in self._notes(answer):
             self._on_note(note)
-        summary, before = summarize(answer, self._wait.target), self._last
-        self._last = summary
-        if before is None or _shown(before) != _shown(summary):
-            self._on_change(summary)
+        summary = self._last = summarize(answer, self._wait.target)
+        self._on_summary(summary)
         self._refresh(summary)
         return judge(summary, self._wait) if self._is_fresh else None
 
@@ -238,11 +236,3 @@ class Waiter:
         if text != self._error:
             self._error = text
             self._on_error(text)
-
-
-def _shown(summary: Summary) -> tuple[object, ...]:
-    blocking = summary.blocking
-    why = (blocking.reason, blocking.code, blocking.actionability) if blocking is not None else ()
-    cause = summary.not_available
-    path = (cause.reason, cause.code, cause.actionability) if cause is not None else ()
-    return (summary.state, summary.available, summary.counts, summary.replicas, why, path)

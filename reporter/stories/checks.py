@@ -113,7 +113,7 @@ def _names(content: Mapping[str, Any], catalogue: Catalogue, *, has_flags: bool)
 
 def _names_with(overlay: Mapping[str, Any], catalogue: Catalogue) -> _Names:
     """
-    Return all names that there may be with an overlay that is refused, also of what is switched off.
+    Return all names that there may be with an overlay that is refused, also of what it disables.
     """
     kinds = {
         kind.resource

@@ -11,7 +11,7 @@ from msgspec import Meta, field
 
 from reporter.catalogue.format import format_duration
 from reporter.catalogue.format_of_kinds import CatalogueStruct, Text, doc, matching
-from reporter.model.times import parse_units
+from reporter.model.times import DURATION_PATTERN, parse_units
 from reporter.scrape.samples import ScrapeResult
 
 
@@ -280,7 +280,6 @@ def matches_line(line: str, expected: str) -> bool:
     return line == expected
 
 
-DURATION_PATTERN = r"^(?=[0-9])([0-9]{1,6}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$"
 Moment = Annotated[
     str,
     matching(
@@ -290,7 +289,7 @@ Moment = Annotated[
 Jump = Annotated[
     str,
     matching(
-        r"^-?(?=[0-9])([0-9]{1,6}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$",
+        f"^-?{DURATION_PATTERN.removeprefix('^')}",
         "a duration such as 5m, or -5m",
         examples=["90s", "-5m"],
     ),

@@ -154,9 +154,7 @@ class StoryCoverage(Struct, frozen=True):
 
 
 def find_coverage(results: Iterable[StoryResult], catalogue: Catalogue) -> StoryCoverage:
-    """
-    Return what no story announces, of the whole catalogue: also of reasons that are switched off.
-    """
+    """Return what no story announces, of the whole catalogue: also of disabled reasons."""
     announced: defaultdict[Reason, set[str]] = defaultdict(set)
     for result in results:
         for reason, codes in result.announced.items():

@@ -29,7 +29,6 @@ from reporter.kube.watch_events import (
     WatchEvent,
     decode_watch_event,
 )
-from reporter.metrics.page import Metrics
 from reporter.metrics.state_log import StateLog
 from reporter.model.observations import DiscoveryResult
 from reporter.process.log_format import JsonFormatter, TextFormatter
@@ -40,7 +39,7 @@ from tests.fuzz.odd_values import Body, encoded
 from tests.support.builders import NOON, a_store
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE, DEFAULT_FLAGS
 from tests.support.finished_passes import finished_pass
-from tests.support.metrics_text import metrics_text
+from tests.support.metrics_text import metrics_text, some_metrics
 from tests.support.replay import Replay
 
 
@@ -154,7 +153,7 @@ class StackReplay(Replay):
         self.history = StateHistory(lambda: self.now)
         self.log = StateLog()
         self.tracker = StateTracker()
-        self.metrics = Metrics(DEFAULT_CATALOGUE, list)
+        self.metrics = some_metrics(DEFAULT_CATALOGUE)
         self.pages: list[str] = []
         for kind, manifest in objects():
             self.apply_line(WatchLine(0.0, kind, encoded({"type": "ADDED", "object": manifest})))

@@ -77,10 +77,8 @@ def show_rollup(
     metrics: Metrics,
     rollup: RollUp,
     scope: RollUpScope = RollUpScope.NAMESPACE,
-    *,
-    leading: bool = True,
 ) -> None:
-    metrics.show_rollup(lambda: rollup, scope, holds_lease=lambda: leading, version="1.2.3")
+    metrics.show_rollup(lambda: rollup, scope, version="1.2.3")
 
 
 def distrusted(rollup: RollUp) -> RollUp:

@@ -24,7 +24,7 @@ from tests.support.builders import NOON
 from tests.support.cases import case_catalogue, read_cases
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
-from tests.support.metrics_text import metrics_text
+from tests.support.metrics_text import leading_metrics, metrics_text
 
 
 class Found(NamedTuple):
@@ -130,14 +130,7 @@ class CaseCourse(StoryReplay):
 
 
 def _leading(catalogue: Catalogue) -> Metrics:
-    """Return the metrics of a process that leads, and has read the Events before its first pass."""
-    metrics = Metrics(catalogue, list)
-    metrics.set_findings_functions(
-        holds_lease=lambda: True,
-        knows_episodes=lambda: True,
-        reading=scraping_reasons(catalogue, SPECS),
-    )
-    return metrics
+    return leading_metrics(catalogue, reading=scraping_reasons(catalogue, SPECS))
 
 
 @dataclass(frozen=True)

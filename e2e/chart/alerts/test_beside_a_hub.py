@@ -9,12 +9,11 @@ from e2e.chart.alerts.expected import OURS
 from e2e.chart.alerts.promtool import AlertTest, errors_by_name
 from e2e.chart.alerts.timeline import NAMESPACE, Monitor, Phase, series_of
 from reporter.hub.metrics import HubMetrics
-from reporter.metrics.input_collectors import PermissionReport, WatchReport
-from reporter.metrics.page import Metrics
-from reporter.metrics.process import ProcessMetrics
+from reporter.metrics.input_collectors import InputReport, PermissionReport, WatchReport
+from reporter.process.clock import Clock
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
-from tests.support.metrics_text import metrics_text
+from tests.support.metrics_text import metrics_text, some_metrics
 from tests.support.outage import outage
 
 
@@ -47,22 +46,20 @@ def _watch(kind: str, *, up: bool) -> WatchReport:
     )
 
 
-def _page(metrics: ProcessMetrics, *, missing: bool, unknown: int) -> str:
-    report = PermissionReport({RIGHT: missing}, unknown)
-    metrics.permissions.report = lambda: report
-    return metrics_text(metrics)
+def _inputs(*watches: WatchReport, missing: bool, unknown: int = 0) -> InputReport:
+    return InputReport(watches, PermissionReport({RIGHT: missing}, unknown))
 
 
 def _reporter(*watches: WatchReport, missing: bool = False) -> str:
-    metrics = Metrics(DEFAULT_CATALOGUE, lambda: watches)
-    metrics.set_leader_function(lambda: True)
+    inputs = _inputs(*watches, missing=missing)
+    metrics = some_metrics(DEFAULT_CATALOGUE, lambda: inputs, leads=True)
     metrics.follow(finished_pass(outage(1)))
-    return _page(metrics, missing=missing, unknown=0)
+    return metrics_text(metrics)
 
 
 def _hub(*, up: bool, missing: bool = False, unknown: int = 0) -> str:
-    metrics = HubMetrics(lambda: [_watch(CLUSTERS, up=up)])
-    return _page(metrics, missing=missing, unknown=unknown)
+    inputs = _inputs(_watch(CLUSTERS, up=up), missing=missing, unknown=unknown)
+    return metrics_text(HubMetrics(lambda: inputs, Clock()))
 
 
 HEALTHY, UP = _reporter(_watch(PODS, up=True)), _watch(PODS, up=True)

@@ -9,10 +9,9 @@ from e2e.chart.alerts.expected import OURS
 from e2e.chart.alerts.promtool import firing_errors
 from e2e.chart.alerts.timeline import NAMESPACE, Phase, series_of
 from reporter.metrics.declarations import SET_LIMIT
-from reporter.metrics.page import Metrics
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
-from tests.support.metrics_text import metrics_text
+from tests.support.metrics_text import leading_metrics, metrics_text
 from tests.support.outage import outage
 
 
@@ -25,8 +24,7 @@ FOR = 5
 
 
 def _page(inference_sets: int) -> str:
-    metrics = Metrics(DEFAULT_CATALOGUE, list)
-    metrics.set_findings_functions(holds_lease=lambda: True, knows_episodes=lambda: True)
+    metrics = leading_metrics(DEFAULT_CATALOGUE)
     metrics.follow(finished_pass(outage(inference_sets)))
     return metrics_text(metrics)
 

@@ -10,10 +10,9 @@ import pytest
 from e2e.chart.alerts.expected import FINDING
 from e2e.chart.alerts.promtool import firing_errors, metrics_of
 from e2e.chart.alerts.timeline import NAMESPACE, Phase, series_of
-from reporter.metrics.page import Metrics
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
-from tests.support.metrics_text import metrics_text
+from tests.support.metrics_text import metrics_text, some_metrics
 from tests.support.rollups import LOST, show_rollup, stack_after
 
 
@@ -28,7 +27,7 @@ OF_NAMESPACE = f'reason="{KAITO}",scope="namespace",stalled="true",workload_name
 
 def _page(change: dict[str, Any], *silences: dict[str, Any]) -> str:
     replay = stack_after(change, silences=[*silences], until="2h")
-    metrics = Metrics(DEFAULT_CATALOGUE, list)
+    metrics = some_metrics(DEFAULT_CATALOGUE, leads=True)
     metrics.follow(finished_pass(replay.evaluation))
     show_rollup(metrics, replay.rollup)
     page = metrics_text(metrics)

@@ -10,12 +10,11 @@ from e2e.chart.alerts.promtool import firing_errors, metrics_of
 from e2e.chart.alerts.timeline import NAMESPACE, Phase, series_of
 from reporter.controller.enabled_scrapes import scraping_reasons
 from reporter.evaluation.registry import SPECS
-from reporter.metrics.page import Metrics
 from reporter.rollup.fold import fold
 from reporter.rollup.records import RollUp
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
-from tests.support.metrics_text import metrics_text
+from tests.support.metrics_text import leading_metrics, metrics_text
 from tests.support.rollups import show_rollup, stack_after
 
 
@@ -42,12 +41,8 @@ def _page(change: dict[str, Any], *, anew: bool = False, failed: bool = False) -
     rollup = RollUp() if anew or failed else replay.rollup
     if anew:
         rollup = fold(rollup, replay.rollup_input(), replay.rollup_rules)
-    metrics = Metrics(DEFAULT_CATALOGUE, list)
-    metrics.set_findings_functions(
-        holds_lease=lambda: True,
-        knows_episodes=lambda: True,
-        reading=scraping_reasons(DEFAULT_CATALOGUE, SPECS),
-    )
+    reading = scraping_reasons(DEFAULT_CATALOGUE, SPECS)
+    metrics = leading_metrics(DEFAULT_CATALOGUE, reading=reading)
     metrics.follow(finished_pass(replay.evaluation))
     show_rollup(metrics, rollup)
     return metrics_text(metrics)

@@ -12,8 +12,10 @@ from e2e.chart.dashboard.panels import ALL, DASHBOARD, Query, queries, query_of
 from e2e.chart.dashboard.prometheus import Prometheus, prometheus_with
 from reporter.evaluation.finished_pass import FinishedPass
 from reporter.kube.event_record import WriteResult
-from reporter.metrics.input_collectors import PermissionReport, WatchReport
+from reporter.kube.leadership import NoElection
+from reporter.metrics.input_collectors import InputReport, PermissionReport, WatchReport
 from reporter.metrics.page import Metrics
+from reporter.process.clock import Clock
 from reporter.rollup.fold import fold
 from reporter.rollup.records import RollUp
 from reporter.rollup.rules import RollUpInput, RollUpRules
@@ -99,15 +101,11 @@ class _WholeMetrics(Metrics):
             decode_errors=0,
             missed_events=0,
         )
-        super().__init__(DEFAULT_CATALOGUE, lambda: [watch])
-        self.set_leader_function(lambda: True)
-        self.set_findings_functions(holds_lease=lambda: True, knows_episodes=lambda: True)
-        permissions = PermissionReport({("list", "pods"): False})
-        self.permissions.report = lambda: permissions
+        inputs = InputReport([watch], PermissionReport({("list", "pods"): False}))
+        super().__init__(DEFAULT_CATALOGUE, lambda: inputs, NoElection(), Clock())
+        self.show_findings(dict, knows_episodes=lambda: True)
         self._rollup = RollUp()
-        self.show_rollup(
-            lambda: self._rollup, RollUpScope.CLUSTER, holds_lease=lambda: True, version="1.2.3"
-        )
+        self.show_rollup(lambda: self._rollup, RollUpScope.CLUSTER, version="1.2.3")
 
     def follow(self, finished: FinishedPass) -> Iterable[None]:
         self.count_write(WriteResult.PATCHED)

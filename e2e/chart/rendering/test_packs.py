@@ -9,17 +9,17 @@ import yaml
 from e2e.chart import CHART
 from e2e.chart.helm import Helm, HelmFailed
 from e2e.chart.rendering.objects import arguments_of, granted_by
-from e2e.controlplane.rules import needed
+from e2e.controlplane.rules import lease, needed
 from reporter.catalogue.loader import default_folder
 from reporter.catalogue.overlay import shipped_packs
-from reporter.settings import ScrapeMode
+from reporter.controller.permissions import PermissionNeeds
 
 
 pytestmark = pytest.mark.controlplane
 """The helm program is built together with the control plane."""
 
 PACKS = shipped_packs(default_folder())
-LEASE = ("kaito-system", "productionstack-status-reporter")
+LEASE = lease("kaito-system", "productionstack-status-reporter")
 OWN = {
     "models": {
         "files": {
@@ -36,7 +36,7 @@ OWN = {
 )
 def test_chart_grants_exactly_what_the_packs_read(helm: Helm, packs: tuple[str, ...]) -> None:
     objects = helm.render(CHART, f"--set=packs={{{','.join(packs)}}}", "--set=scrape.mode=direct")
-    assert granted_by(objects) == needed(mode=ScrapeMode.DIRECT, lease=LEASE, packs=packs)
+    assert granted_by(objects) == needed(PermissionNeeds(lease=LEASE), packs)
     flag = [each for each in arguments_of(objects) if each.startswith("--packs=")]
     assert flag == ([] if packs == ("kaito",) else [f"--packs={','.join(packs)}"])
 

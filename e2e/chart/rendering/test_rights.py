@@ -16,7 +16,8 @@ from e2e.chart.rendering.objects import (
     namespace_of,
     object_of,
 )
-from e2e.controlplane.rules import needed
+from e2e.controlplane.rules import lease, needed
+from reporter.controller.permissions import PermissionNeeds
 from reporter.kinds.api_names import NVSENTINEL_RESOURCE
 from reporter.kinds.health_events import HEALTH_EVENTS
 from reporter.kinds.nvsentinel import node_health_events
@@ -27,7 +28,7 @@ from reporter.settings import ScrapeMode, StatusAuthorization, StoreBackend, loa
 pytestmark = pytest.mark.controlplane
 """The helm program is built together with the control plane."""
 
-LEASE = ("kaito-system", "productionstack-status-reporter")
+LEASE = lease("kaito-system", "productionstack-status-reporter")
 
 
 @pytest.mark.parametrize(
@@ -47,10 +48,12 @@ def test_chart_grants_exactly_what_the_program_asks_for(
         f"--set=scrape.mode={mode},leaderElection.enabled={str(elect).lower()}",
         f"--set=replicas={1 + elect}",
     )
-    lease = LEASE if elect else None
-    assert granted_by(objects) == needed(
-        sources=[DetailSource(each) for each in sources], mode=mode, lease=lease
+    needs = PermissionNeeds(
+        sources=[DetailSource(each) for each in sources],
+        mode=mode,
+        lease=LEASE if elect else None,
     )
+    assert granted_by(objects) == needed(needs)
 
 
 def test_extra_rules_grant_reading_alone(helm: Helm) -> None:
@@ -67,8 +70,8 @@ def test_extra_rules_grant_reading_alone(helm: Helm) -> None:
 def test_status_objects_have_rights_of_their_own_and_nobody_may_create_them(helm: Helm) -> None:
     objects = helm.render(CHART, "--set=statusObjects.enabled=true,scrape.mode=direct")
     granted = granted_by(objects)
-    assert granted == needed(mode=ScrapeMode.DIRECT, lease=LEASE, status_objects=True)
-    added = granted - needed(mode=ScrapeMode.DIRECT, lease=LEASE)
+    assert granted == needed(PermissionNeeds(lease=LEASE, status_objects=True))
+    added = granted - needed(PermissionNeeds(lease=LEASE))
     assert {(each.verb, each.resource) for each in added} == {
         ("list", "productionstackstatuses"),
         ("watch", "productionstackstatuses"),
@@ -81,10 +84,10 @@ def test_store_has_rights_of_its_own_in_the_namespace_of_the_release(helm: Helm)
     values = "--set=store.backend=healthevents,scrape.mode=direct,namespaceOverride=elsewhere"
     flags = "--set=extraArgs={--store-max-per-node=7,--store-retention-seconds=600}"
     objects = helm.render(CHART, values, flags)
-    lease = ("elsewhere", LEASE[1])
+    elsewhere = lease("elsewhere", LEASE.name)
     where = "kaito-system"
     kind = replace(HEALTH_EVENTS, namespace=where)
-    assert granted_by(objects) == needed(mode=ScrapeMode.DIRECT, lease=lease, store=kind)
+    assert granted_by(objects) == needed(PermissionNeeds(lease=elsewhere, store=kind))
     settings = load_settings(arguments_of(objects), {})
     assert (settings.store, settings.release_namespace) == (StoreBackend.HEALTH_EVENTS, where)
     found = (settings.store_max, settings.store_max_per_node, settings.store_retention)
@@ -105,7 +108,7 @@ def test_rights_for_objects_of_nvsentinel_are_for_the_resource_that_is_set(
     flags = ("--set=store.backend=nvsentinel,scrape.mode=direct", *given)
     objects = helm.render(CHART, *flags)
     kind = node_health_events(resource, "kaito-system")
-    assert granted_by(objects) == needed(mode=ScrapeMode.DIRECT, lease=LEASE, store=kind)
+    assert granted_by(objects) == needed(PermissionNeeds(lease=LEASE, store=kind))
     settings = load_settings(arguments_of(objects), {})
     assert (settings.store, settings.store_resource) == (StoreBackend.NVSENTINEL, resource)
 
@@ -113,8 +116,8 @@ def test_rights_for_objects_of_nvsentinel_are_for_the_resource_that_is_set(
 def test_reviews_of_readers_have_rights_of_their_own(helm: Helm) -> None:
     objects = helm.render(CHART, "--set=statusAuthorization=kubernetes,scrape.mode=direct")
     granted = granted_by(objects)
-    assert granted == needed(mode=ScrapeMode.DIRECT, lease=LEASE, reviews=True)
-    added = granted - needed(mode=ScrapeMode.DIRECT, lease=LEASE)
+    assert granted == needed(PermissionNeeds(lease=LEASE, reviews=True))
+    added = granted - needed(PermissionNeeds(lease=LEASE))
     assert {(each.verb, each.resource, each.namespace) for each in added} == {
         ("create", "tokenreviews", ""),
         ("create", "subjectaccessreviews", ""),
@@ -128,7 +131,7 @@ def test_reviews_of_readers_have_rights_of_their_own(helm: Helm) -> None:
 def test_the_role_in_kube_system_may_be_left_to_others(helm: Helm) -> None:
     objects = helm.render(CHART, "--set=rbac.eventsRole=false,scrape.mode=direct")
     assert [each for each in objects if namespace_of(each) == "kube-system"] == []
-    everything = needed(mode=ScrapeMode.DIRECT, lease=LEASE)
+    everything = needed(PermissionNeeds(lease=LEASE))
     left = everything - granted_by(objects)
     assert {(each.resource, each.namespace) for each in left} == {("events", "kube-system")}
 
@@ -142,4 +145,4 @@ def test_nothing_is_read_from_pods_and_granted_for_it_with_scrape_off(
     values.write_text(f"scrape: {{pods: {written}}}\n")
     objects = helm.render(CHART, f"--values={values}")
     assert load_settings(arguments_of(objects), {}).scrape is ScrapeScope.OFF
-    assert granted_by(objects) == needed(mode=ScrapeMode.DIRECT, lease=LEASE)
+    assert granted_by(objects) == needed(PermissionNeeds(lease=LEASE))

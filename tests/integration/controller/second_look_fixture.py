@@ -106,7 +106,7 @@ class SecondLookFixture:
         return record.subject_state.state if record is not None else None
 
     def report(self, kind: str) -> WatchReport:
-        return next(each for each in self.inputs.watch_reports() if each.kind == kind)
+        return next(each for each in self.inputs.report().watches if each.kind == kind)
 
     def set_ready(self, *, ready: bool) -> None:
         pod = self.server.cluster.get(*POD)

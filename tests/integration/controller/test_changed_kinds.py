@@ -190,7 +190,7 @@ async def test_a_kind_that_nothing_needs_any_more_is_watched_no_more(
     inputs.prepare_catalogue(shipped)()
     await until(lambda: watches() == [])
     assert DECLARED not in inputs.store.snapshot().tables
-    assert DECLARED not in {each.kind for each in inputs.watch_reports()}
+    assert DECLARED not in {each.kind for each in inputs.report().watches}
     inputs.prepare_catalogue(reading(tmp_path, "object.data.one"))()
     assert stored(inputs) == {}
     await until(lambda: state(inputs) == Watching())

@@ -68,7 +68,7 @@ def state(inputs: Inputs) -> WatchState:
 
 
 def is_watching(inputs: Inputs) -> bool:
-    (report,) = [each for each in inputs.watch_reports() if each.kind == GADGETS]
+    (report,) = [each for each in inputs.report().watches if each.kind == GADGETS]
     return report.watching
 
 

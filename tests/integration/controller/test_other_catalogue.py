@@ -81,12 +81,12 @@ async def test_a_kind_that_nothing_needs_any_more_is_not_shown(api: RestClient, 
     inputs = inputs_of(api, before)
     inputs.store.set_watch_state(INFERENCE_SETS, NotSynced("may not list", refused=True))
     unread = UnreadKinds(inputs.store, before, ())
-    assert SETS in {each.kind for each in inputs.watch_reports()}
+    assert SETS in {each.kind for each in inputs.report().watches}
     assert SETS in unread.find(now=NOON)
     assert inputs.why_restart(after) == ""
     inputs.prepare_catalogue(after)()
     unread.change_catalogue(after)
-    assert SETS not in {each.kind for each in inputs.watch_reports()}
+    assert SETS not in {each.kind for each in inputs.report().watches}
     assert SETS not in unread.find(now=NOON)
     inputs.prepare_catalogue(before)()
-    assert SETS in {each.kind for each in inputs.watch_reports()}
+    assert SETS in {each.kind for each in inputs.report().watches}

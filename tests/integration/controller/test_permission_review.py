@@ -12,7 +12,7 @@ from devcluster.http.faults.rules import status_response
 from devcluster.server import DevCluster
 from reporter.controller import permission_review
 from reporter.controller.permission_review import PermissionReview, ReviewTiming
-from reporter.controller.permissions import required_permissions
+from reporter.controller.permissions import PermissionNeeds, required_permissions
 from reporter.kube.access_review import Permission
 from reporter.kube.client import RestClient
 from reporter.kube.errors import Refused
@@ -34,7 +34,7 @@ SOON, NEVER = timedelta(milliseconds=50), timedelta(hours=1)
 ONCE = ReviewTiming(
     interval=NEVER, retry_interval=NEVER, forbidden_interval=SOON, confirmation=SOON
 )
-NEEDED = required_permissions(DEFAULT_CATALOGUE, lease=None)
+NEEDED = required_permissions(DEFAULT_CATALOGUE, PermissionNeeds())
 LIST_PODS = Permission("list", "", "pods")
 CREATE = Permission("create", "", "events", "kube-system")
 
@@ -368,7 +368,7 @@ async def test_the_proxys_permission_is_missed_softly_where_it_may_never_be_used
     server: DevCluster, api: RestClient, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level(logging.INFO)
-    every = required_permissions(DEFAULT_CATALOGUE, lease=None, mode=ScrapeMode.AUTO)
+    every = required_permissions(DEFAULT_CATALOGUE, PermissionNeeds(mode=ScrapeMode.AUTO))
     server.deny("get", "", "pods/proxy")
     async with reviewing(api, needed=every, mode=ScrapeMode.AUTO) as review:
         await reviewed(review)

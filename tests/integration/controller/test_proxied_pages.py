@@ -37,5 +37,5 @@ async def test_pages_through_the_api_server_are_as_old_as_its_budget_makes_them(
         inputs.store.upsert(INFERENCE_SETS, a_model())
         for number in range(pods):
             inputs.store.upsert(PODS, a_loading_pod(f"qwen-{number}-0", ip="127.0.7.1"))
-        await until(lambda: ScrapePath(mode).value in inputs.page_ages(), within=60)
+        await until(lambda: ScrapePath(mode).value in inputs.report().pages.ages, within=60)
         assert inputs.proxied_page_age() == age

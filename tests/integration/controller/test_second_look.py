@@ -33,7 +33,7 @@ async def test_a_missed_change_of_a_young_pod_is_found(tmp_path, caplog):
         await run.until(lambda: run.report("pods").relists > 0)
         report = run.report("pods")
         assert (report.missed_events, report.relists, report.watching) == (1, 1, True)
-        others = [each for each in run.inputs.watch_reports() if each.kind != "pods"]
+        others = [each for each in run.inputs.report().watches if each.kind != "pods"]
         assert {(each.missed_events, each.relists) for each in others} == {(0, 0)}
         run.set_ready(ready=False)
         await run.until(lambda: run.state is State.IN_PROGRESS)

@@ -110,7 +110,7 @@ class StoreFixture:
         )
         self.task: asyncio.Task | None = None
         self.listed()
-        events.announcements.stored = lambda: tuple(existing.objects.values())
+        events.announcements.restore_from(existing)
 
     # ------------------------------------------------------------ what happens
 

@@ -57,7 +57,7 @@ async def test_it_announces_and_releases_the_lease_on_sigterm(server: DevCluster
         assert "Traceback" not in reporter.log
 
 
-async def test_it_logs_at_start_how_many_reasons_are_on_and_off(
+async def test_it_logs_at_start_how_many_reasons_are_on_and_disabled(
     server: DevCluster, tmp_path: Path
 ):
     overlay = tmp_path / "overlay.yaml"
@@ -65,9 +65,7 @@ async def test_it_logs_at_start_how_many_reasons_are_on_and_off(
     async with running_reporter(server, tmp_path, f"--catalogue-overlay={overlay}") as reporter:
         await reporter.until(lambda: "reasons are on" in reporter.log)
         (line,) = (line for line in reporter.lines if "reasons are on" in line)
-        on, every, off = re.search(
-            r"(\d+) of (\d+) reasons are on, (\d+) switched off", line
-        ).groups()
+        on, every, off = re.search(r"(\d+) of (\d+) reasons are on, (\d+) disabled", line).groups()
         by_default = len(DEFAULT_CATALOGUE.disabled_reasons)
         assert (int(every), int(off)) == (len(DEFAULT_CATALOGUE.entries), by_default + 1)
         assert int(on) + int(off) == int(every)

@@ -11,12 +11,12 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from reporter.metrics.page import Metrics
 from reporter.metrics.process import Exposition
 from reporter.server.limits import ConnectionTimeouts
 from reporter.server.server import HttpServer
 from tests.integration.server.served_pages import ALWAYS_OK, ServedPages, free, serving
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
+from tests.support.metrics_text import some_metrics
 
 
 async def test_metrics_are_served_in_the_text_format_of_prometheus():
@@ -27,7 +27,7 @@ async def test_metrics_are_served_in_the_text_format_of_prometheus():
 
 
 async def test_metrics_are_served_as_openmetrics_where_that_is_asked_for():
-    metrics = Metrics(DEFAULT_CATALOGUE, list)
+    metrics = some_metrics(DEFAULT_CATALOGUE)
     async with (
         serving(replace(ALWAYS_OK, metrics=metrics.expose)) as served,
         aiohttp.ClientSession() as session,

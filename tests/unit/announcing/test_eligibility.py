@@ -38,7 +38,7 @@ def test_a_ready_that_is_not_owed_has_no_event_although_another_one_is():
     assert replay.context.pending_write(a_key("clusterReady"), now=replay.now) is None
 
 
-def test_a_ready_that_is_switched_off_is_not_written():
+def test_a_disabled_ready_is_not_written():
     entries = a_catalogue(*ENTRIES).entries
     ready = replace(a_ready_entry(), enabled=False)
     replay = Replay(Catalogue({**entries, ready.reason: ready}))

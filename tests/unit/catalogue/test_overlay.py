@@ -9,7 +9,7 @@ from tests.support.cases import case_catalogue
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 
 
-def test_a_reason_can_be_switched_off(loading):
+def test_a_reason_can_be_disabled(loading):
     catalogue = loading(overlay="reasons: { clusterScalerNotReady: { enabled: false } }")
     assert not catalogue["clusterScalerNotReady"].is_evaluated
     assert catalogue["clusterRouterNotReady"].is_evaluated

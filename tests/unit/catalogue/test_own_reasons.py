@@ -8,7 +8,7 @@ import pytest
 from reporter.catalogue.problems import CatalogueError
 from reporter.cel import library
 from reporter.cel.preparation import MAX_REASONS
-from reporter.controller.permissions import required_permissions
+from reporter.controller.permissions import PermissionNeeds, required_permissions
 from reporter.controller.watched_kinds import crds_to_track, kinds_to_watch
 from reporter.kube.access_review import Permission
 from reporter.model.verdicts import Clear, Unknown
@@ -68,7 +68,7 @@ def test_the_selectors_version_and_namespace_of_a_declared_kind_limit_its_watch(
     (kind,) = declared(overlay)
     assert (kind.versions, kind.namespace) == (("v1",), "kaito")
     assert (kind.label_selector, kind.field_selector) == ("app=x", "metadata.name!=a")
-    needed = required_permissions(own_catalogue(overlay), lease=None)
+    needed = required_permissions(own_catalogue(overlay), PermissionNeeds())
     for verb in ("list", "watch"):
         assert REASON in needed[Permission(verb, "", "configmaps", "kaito")]
 

@@ -81,8 +81,8 @@ def test_check_config_prints_json_for_programs(tmp_path):
     assert (shown.returncode, shown.stderr) == (0, "")
     found = json.loads(shown.stdout)
     assert found["valid"] is True
-    assert "clusterKedaNotReady" in found["reasons"]["off"]
-    assert "--bbr-deployment" in found["reasons"]["checkingNothing"]["clusterBBRNotReady"]
+    assert "clusterKedaNotReady" in found["reasons"]["disabled"]
+    assert "--bbr-deployment" in found["reasons"]["notChecked"]["clusterBBRNotReady"]
     assert {"emission", "catalogue-overlay"} <= set(found["changedFlags"])
     assert any("the body-based router is not checked" in note for note in found["notes"])
 
@@ -165,7 +165,7 @@ def test_check_config_prints_what_is_in_effect(tmp_path):
         "check-config", f"--catalogue-overlay={overlay}", "-resync-seconds=60", "--leader-elect=1"
     )
     assert (shown.returncode, shown.stderr) == (0, "")
-    assert " off, by default or by the overlay:\n  clusterKedaNotReady, " in shown.stdout
+    assert " disabled, by default or by the overlay:\n  clusterKedaNotReady, " in shown.stdout
     assert "  --resync-seconds=60\n" in shown.stdout
     assert "--leader-elect" not in shown.stdout
 

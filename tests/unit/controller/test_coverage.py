@@ -9,10 +9,10 @@ import pytest
 from reporter.announcing.announcement_state import AnnouncementState
 from reporter.announcing.schedule import PublishContext
 from reporter.controller.coverage import (
-    find_idle_reasons,
+    find_unchecked,
     reasons_without,
 )
-from reporter.controller.permissions import required_permissions
+from reporter.controller.permissions import PermissionNeeds, required_permissions
 from reporter.evaluation.registry import SPECS
 from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.model.observations import NotSynced
@@ -32,9 +32,9 @@ IDLE_ENGINE = {"Pod team-m/qwen-7rk2p-0": {"page": "vllm-v1"}}
 """The metrics page of the healthy stack's model, without which its engine is Unknown."""
 
 
-def idle(**flags: str):
+def unchecked(**flags: str):
     changed = {name.replace("_", "-"): value for name, value in flags.items()}
-    return find_idle_reasons(DEFAULT_CATALOGUE, SPECS, {**DEFAULT_FLAGS, **changed})
+    return find_unchecked(DEFAULT_CATALOGUE, SPECS, {**DEFAULT_FLAGS, **changed})
 
 
 CHECKS = ("clusterCheckFailed", "modelharnessCheckFailed", "inferencesetCheckFailed")
@@ -42,13 +42,13 @@ CHECKS = ("clusterCheckFailed", "modelharnessCheckFailed", "inferencesetCheckFai
 
 
 def test_only_the_provisioner_check_jobs_and_the_store_are_checked_by_no_default():
-    assert idle() == {
+    assert unchecked() == {
         PROVISIONER: f"set --{SWITCHES[0]} and --{SWITCHES[1]}",
         STORE: "set --store=healthevents",
         **dict.fromkeys(CHECKS, "add jobs to --sources"),
     }
-    assert idle(sources="keda").keys() >= set(CHECKS)
-    with_all = idle(
+    assert unchecked(sources="keda").keys() >= set(CHECKS)
+    with_all = unchecked(
         node_provisioner_name="karpenter",
         node_provisioner_namespace="karpenter",
         sources="keda, jobs",
@@ -69,7 +69,7 @@ def test_only_the_provisioner_check_jobs_and_the_store_are_checked_by_no_default
     ],
 )
 def test_a_check_that_flags_switch_off_names_the_flag(flags, reason, what_to_set):
-    assert idle(**flags)[reason] == what_to_set
+    assert unchecked(**flags)[reason] == what_to_set
 
 
 def shown(replay: StoryReplay, **more) -> list[dict]:
@@ -108,7 +108,7 @@ def test_what_lacks_a_permission_is_unknown_in_the_status(kind):
     purposes = {
         purpose
         for permission, purposes in required_permissions(
-            DEFAULT_CATALOGUE, lease=None, mode=ScrapeMode.DIRECT
+            DEFAULT_CATALOGUE, PermissionNeeds(mode=ScrapeMode.DIRECT)
         ).items()
         if (permission.verb, permission.resource) == ("list", kind.resource)
         for purpose in purposes
@@ -119,9 +119,9 @@ def test_what_lacks_a_permission_is_unknown_in_the_status(kind):
 
 def test_what_is_not_checked_is_not_shown_as_clear():
     replay = StoryReplay({"story": []}).run()
-    page = shown(replay, idle=idle())
+    page = shown(replay, unchecked=unchecked())
     not_checked = [each["notChecked"] for each in page]
-    assert {reason: why for each in not_checked for reason, why in each.items()} == idle()
+    assert {reason: why for each in not_checked for reason, why in each.items()} == unchecked()
     (cluster,) = [s for s in page if s["layer"] == "cluster"]
     assert cluster["notChecked"].keys() == {PROVISIONER, CHECKS[0], STORE}
     assert PROVISIONER not in cluster["clear"]
@@ -132,9 +132,9 @@ def test_what_is_not_checked_is_not_shown_as_clear():
 @pytest.mark.parametrize("scope", ["off", "loading", "all"])
 def test_pages_that_are_not_read_make_a_reason_not_checked_instead_of_unknown(scope):
     reason, replay = "inferencesetWeightDownloadSlow", a_replay_of_a_loading_pod(scope)
-    assert (reason in idle(scrape=scope)) is (scope == "off")
+    assert (reason in unchecked(scrape=scope)) is (scope == "off")
     assert (reason in unknown_reasons(replay)) is (scope != "off")
-    (model,) = [s for s in shown(replay, idle=idle(scrape=scope)) if s.get("name")]
+    (model,) = [s for s in shown(replay, unchecked=unchecked(scrape=scope)) if s.get("name")]
     assert (reason in model.get("notChecked", {})) is (scope == "off")
     assert reason not in model["clear"]
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from reporter.controller.permissions import permissions_for, required_permissions
+from reporter.controller.permissions import PermissionNeeds, permissions_for, required_permissions
 from reporter.controller.watched_kinds import crds_to_track, kinds_to_watch
 from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.kinds.health_events import HEALTH_EVENTS
@@ -17,7 +17,7 @@ LEASE = Permission("get", "coordination.k8s.io", "leases", "kaito", "reporter")
 
 
 def needed(lease: Permission | None = LEASE):
-    return required_permissions(DEFAULT_CATALOGUE, lease=lease)
+    return required_permissions(DEFAULT_CATALOGUE, PermissionNeeds(lease=lease))
 
 
 def test_every_kind_that_is_read_may_be_listed_and_watched_and_no_secret():
@@ -54,8 +54,8 @@ def test_without_election_no_lease_is_asked_for():
 
 
 def test_status_objects_may_be_read_and_their_status_patched_if_they_are_switched_on():
-    off = required_permissions(DEFAULT_CATALOGUE, lease=None)
-    on = required_permissions(DEFAULT_CATALOGUE, lease=None, status_objects=True)
+    off = required_permissions(DEFAULT_CATALOGUE, PermissionNeeds())
+    on = required_permissions(DEFAULT_CATALOGUE, PermissionNeeds(status_objects=True))
     assert sorted(map(str, on.keys() - off.keys())) == [
         "list productionstackstatuses.reporter.productionstack.kaito.sh",
         "patch productionstackstatuses.reporter.productionstack.kaito.sh/status",
@@ -65,7 +65,7 @@ def test_status_objects_may_be_read_and_their_status_patched_if_they_are_switche
 
 def test_readers_are_reviewed_with_rights_of_their_own():
     without, reviewing = (
-        required_permissions(DEFAULT_CATALOGUE, lease=LEASE, reviews=reviews)
+        required_permissions(DEFAULT_CATALOGUE, PermissionNeeds(lease=LEASE, reviews=reviews))
         for reviews in (False, True)
     )
     assert {str(each): reviewing[each] for each in reviewing.keys() - without.keys()} == {
@@ -82,9 +82,9 @@ def test_readers_are_reviewed_with_rights_of_their_own():
 
 
 def test_health_events_are_kept_in_one_namespace_alone():
-    off = required_permissions(DEFAULT_CATALOGUE, lease=None)
+    off = required_permissions(DEFAULT_CATALOGUE, PermissionNeeds())
     kind = replace(HEALTH_EVENTS, namespace="stack")
-    on = required_permissions(DEFAULT_CATALOGUE, lease=None, store=kind)
+    on = required_permissions(DEFAULT_CATALOGUE, PermissionNeeds(store=kind))
     added = on.keys() - off.keys()
     assert {each.namespace for each in added} == {"stack"}
     assert {(each.verb, each.resource) for each in added} == {
@@ -97,9 +97,9 @@ def test_health_events_are_kept_in_one_namespace_alone():
 
 
 def test_kind_of_nvsentinel_is_never_patched():
-    off = required_permissions(DEFAULT_CATALOGUE, lease=None)
+    off = required_permissions(DEFAULT_CATALOGUE, PermissionNeeds())
     kind = node_health_events("healthevents.nvsentinel.dgxc.nvidia.com", "stack")
-    on = required_permissions(DEFAULT_CATALOGUE, lease=None, store=kind)
+    on = required_permissions(DEFAULT_CATALOGUE, PermissionNeeds(store=kind))
     assert sorted(map(str, on.keys() - off.keys())) == [
         f"{verb} healthevents.nvsentinel.dgxc.nvidia.com in stack"
         for verb in ("create", "delete", "list", "watch")

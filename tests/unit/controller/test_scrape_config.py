@@ -8,17 +8,17 @@ from msgspec.structs import replace
 from msgspec.structs import replace as replace_parameters
 
 from reporter.catalogue.entries import Catalogue, ProbeSpec
-from reporter.controller.coverage import find_idle_reasons
+from reporter.controller.coverage import find_unchecked
 from reporter.controller.enabled_scrapes import find_scrapes, renew_scrapes, scraping_reasons
 from reporter.controller.permissions import (
     POD_PROXY_PERMISSION,
+    PermissionNeeds,
     permissions_for,
     required_permissions,
 )
 from reporter.controller.scrape_config import make_scrape_config
 from reporter.evaluation.registry import SPECS
 from reporter.kube.access_review import Permission
-from reporter.metrics.page import Metrics
 from reporter.model.enums import Reason
 from reporter.probes.probe import ProbeParameters
 from reporter.scrape.samples import ScrapeResult
@@ -29,7 +29,7 @@ from reporter.store.samples import SampleStore
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.downloads import a_scrape_result
 from tests.support.loading_pods import REASON, a_loading_pod
-from tests.support.metrics_text import metrics_text
+from tests.support.metrics_text import metrics_text, some_metrics
 
 
 ENGINE = Reason("inferencesetEngineStalled")
@@ -113,14 +113,16 @@ def test_what_is_slow_by_the_flags_is_what_wakes_the_judge():
 
 @pytest.mark.parametrize(("mode", "needed"), [(AUTO, True), (PROXY, True), (DIRECT, False)])
 def test_the_proxys_right_is_needed_only_where_it_may_be_used(mode, needed):
-    found = required_permissions(DEFAULT_CATALOGUE, lease=None, mode=mode)
+    found = required_permissions(DEFAULT_CATALOGUE, PermissionNeeds(mode=mode))
     assert (POD_PROXY_PERMISSION in found) is needed
-    assert POD_PROXY_PERMISSION not in required_permissions(scraping_only(), lease=None, mode=mode)
+    assert POD_PROXY_PERMISSION not in required_permissions(
+        scraping_only(), PermissionNeeds(mode=mode)
+    )
     assert Permission("get", "", "pods/proxy") == POD_PROXY_PERMISSION
 
 
 def test_scrapes_are_counted_by_result_and_every_result_is_there_from_the_start():
-    metrics = Metrics(DEFAULT_CATALOGUE, list)
+    metrics = some_metrics(DEFAULT_CATALOGUE)
     metrics.count_scrape(ScrapeResult.READ)
     page = metrics_text(metrics)
     series = [line for line in page.splitlines() if "_scrapes_total{" in line]
@@ -149,9 +151,9 @@ def test_what_the_scope_leaves_out_is_not_read_and_says_what_to_set(scope, loadi
     flags = settings(f"--scrape={scope}").flag_texts
     specs = {**SPECS, "weight-download": spec_with(READY_SCRAPE)}
     assert (REASON in find_scrapes(DEFAULT_CATALOGUE, SPECS, flags)) is (not loading)
-    assert find_idle_reasons(DEFAULT_CATALOGUE, SPECS, flags).get(REASON, "") == loading
+    assert find_unchecked(DEFAULT_CATALOGUE, SPECS, flags).get(REASON, "") == loading
     assert (REASON in find_scrapes(DEFAULT_CATALOGUE, specs, flags)) is (not ready)
-    assert find_idle_reasons(DEFAULT_CATALOGUE, specs, flags).get(REASON, "") == ready
+    assert find_unchecked(DEFAULT_CATALOGUE, specs, flags).get(REASON, "") == ready
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reporter.controller.permissions import required_permissions
+from reporter.controller.permissions import PermissionNeeds, required_permissions
 from reporter.controller.watched_kinds import crds_to_track, kinds_to_watch
 from reporter.kinds.core import PODS
 from reporter.kinds.default_kinds import DEFAULT_KINDS, OPTIONAL_KINDS
@@ -28,7 +28,7 @@ REASONS = {
 
 
 def needed(*sources: DetailSource) -> dict[Permission, set[str]]:
-    found = required_permissions(DEFAULT_CATALOGUE, lease=None, sources=sources)
+    found = required_permissions(DEFAULT_CATALOGUE, PermissionNeeds(sources=sources))
     return {permission: set(reasons) for permission, reasons in found.items()}
 
 
@@ -37,7 +37,7 @@ def test_without_a_source_nothing_of_any_is_watched_or_needed():
     assert set(kinds_to_watch(DEFAULT_CATALOGUE)) == set(DEFAULT_KINDS)
     assert needed() == {
         permission: set(why)
-        for permission, why in required_permissions(DEFAULT_CATALOGUE, lease=None).items()
+        for permission, why in required_permissions(DEFAULT_CATALOGUE, PermissionNeeds()).items()
     }
     assert not any(permission.resource == "configmaps" for permission in needed())
 

@@ -36,8 +36,8 @@ SUBJECTS = Subjects(
 )
 
 
-def checked(text: SilenceText, subjects: Subjects = SUBJECTS, idle: tuple[str, ...] = ()):
-    return check_silence(text, CATALOGUE, subjects, idle=[*map(Reason, idle)], now=NOON)
+def checked(text: SilenceText, subjects: Subjects = SUBJECTS, unchecked: tuple[str, ...] = ()):
+    return check_silence(text, CATALOGUE, subjects, unchecked=[*map(Reason, unchecked)], now=NOON)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,8 @@ def test_subjects_of_other_kinds_are_silenced_by_namespace_and_by_kind(reason, n
 
 def test_a_reason_that_checks_nothing_with_these_flags_is_inapplicable():
     assert (
-        checked(a_silence("clusterBBR", until=LATER), idle=("clusterBBR",)).state == "inapplicable"
+        checked(a_silence("clusterBBR", until=LATER), unchecked=("clusterBBR",)).state
+        == "inapplicable"
     )
 
 

@@ -42,7 +42,7 @@ def test_a_set_that_was_never_decoded_is_a_subject_and_all_of_it_is_unknown():
 
 
 @pytest.mark.parametrize(("scope", "expected"), [("off", Clear), ("all", Unknown)])
-def test_a_reason_that_is_switched_off_is_not_unknown_when_pods_cannot_be_read(scope, expected):
+def test_an_unchecked_reason_is_not_unknown_when_pods_cannot_be_read(scope, expected):
     store = a_model_store(*a_model())
     store.set_watch_state(PODS, NotSynced("forbidden"))
     assert isinstance(_verdict(store, "inferencesetEngineStalled", scrape=scope), expected)

@@ -7,9 +7,12 @@ from prometheus_client.openmetrics.parser import (
 from prometheus_client.parser import text_string_to_metric_families
 
 from reporter.hub.metrics import HubMetrics
+from reporter.metrics.input_collectors import InputReport
 from reporter.metrics.page import Metrics
+from reporter.process.clock import Clock
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
+from tests.support.metrics_text import some_metrics
 from tests.support.rollups import model_outage, show_rollup
 
 
@@ -24,7 +27,7 @@ PLAIN = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def a_page() -> Metrics:
-    metrics, outage = Metrics(DEFAULT_CATALOGUE, list), model_outage()
+    metrics, outage = some_metrics(DEFAULT_CATALOGUE, leads=True), model_outage()
     show_rollup(metrics, outage.rollup)
     metrics.follow(finished_pass(outage.evaluation))
     metrics.count_api_request("list", 200)
@@ -87,6 +90,6 @@ def test_the_page_is_that_of_the_moment_although_it_is_formatted_later():
 
 
 def test_the_hub_has_the_same_formats():
-    content_type, encode = HubMetrics(list).expose(PROMETHEUS)
+    content_type, encode = HubMetrics(InputReport, Clock()).expose(PROMETHEUS)
     assert content_type.startswith("application/openmetrics-text")
     assert encode().endswith(b"# EOF\n")

@@ -11,12 +11,13 @@ from msgspec import structs
 from reporter.evaluation.evaluation import Evaluation
 from reporter.kube.event_record import WriteResult
 from reporter.metrics.declarations import FINDING_LABELS, METRICS
-from reporter.metrics.input_collectors import PermissionReport
+from reporter.metrics.input_collectors import InputReport, PageReport, PermissionReport
 from reporter.metrics.page import Metrics
 from reporter.metrics.state_collector import ALWAYS_SHOWN
 from reporter.model.enums import ClosedConnection, Layer, TroubleKind
 from reporter.model.status_document import UnlistedLayer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
+from reporter.process.clock import Clock
 from tests.support.builders import (
     a_catalogue,
     a_key,
@@ -27,6 +28,7 @@ from tests.support.builders import (
 )
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
+from tests.support.metrics_text import ToldLeadership, leading_metrics, some_metrics
 from tests.support.replay import Replay
 from tests.support.rollups import BAD_IMAGE, FULLY_REPORTED, show_rollup, stack_after
 from tests.support.silences import a_silence, silenced
@@ -44,6 +46,10 @@ SOME = a_catalogue(
 MILLISECOND = timedelta(milliseconds=1)
 
 
+def watching() -> InputReport:
+    return InputReport([a_watch()])
+
+
 def after(play: Replay, metrics: Metrics) -> MetricsPage:
     metrics.follow(finished_pass(play.evaluation, took=MILLISECOND))
     return MetricsPage(metrics)
@@ -54,7 +60,7 @@ def a_play() -> Replay:
 
 
 def test_every_reason_of_the_catalogue_is_zero_from_the_start():
-    page = MetricsPage(Metrics(DEFAULT_CATALOGUE, list))
+    page = MetricsPage(some_metrics(DEFAULT_CATALOGUE))
     found = [s for s in page.samples if s.name == f"{PREFIX}reason_state"]
     wanted = {e.reason for e in DEFAULT_CATALOGUE.entries.values() if not e.is_ready_reason}
     shown = sorted((s.labels["reason"], s.labels["state"]) for s in found)
@@ -63,7 +69,7 @@ def test_every_reason_of_the_catalogue_is_zero_from_the_start():
 
 
 def test_every_write_result_is_zero_from_the_start_and_counted():
-    metrics = Metrics(SOME, list)
+    metrics = some_metrics(SOME)
     page = MetricsPage(metrics)
     assert all(page.value("event_writes_total", result=result) == 0 for result in WriteResult)
     metrics.count_write(WriteResult.CREATED)
@@ -72,7 +78,7 @@ def test_every_write_result_is_zero_from_the_start_and_counted():
 
 
 def test_every_cause_of_a_closed_connection_is_zero_from_the_start_and_counted():
-    metrics = Metrics(SOME, list)
+    metrics = some_metrics(SOME)
     name = "http_connections_closed_total"
     page = MetricsPage(metrics)
     assert all(page.value(name, cause=cause) == 0 for cause in ClosedConnection)
@@ -81,7 +87,7 @@ def test_every_cause_of_a_closed_connection_is_zero_from_the_start_and_counted()
 
 
 def test_each_state_of_a_reason_is_a_one_of_its_own():
-    play, metrics = a_play(), Metrics(SOME, list)
+    play, metrics = a_play(), some_metrics(SOME)
     play.set_verdicts(
         an_active_verdict(KAITO, a_trouble(is_out=True)),
         an_active_verdict(BBR, a_trouble(kind=TroubleKind.LOST)),
@@ -98,7 +104,7 @@ def test_each_state_of_a_reason_is_a_one_of_its_own():
 def test_series_go_with_the_last_subject_of_their_layer_in_a_namespace():
     other = Subject(Layer.MODELDEPLOYMENT, "team-b", "qwen")
     play = Replay(SOME, subjects=frozenset({CLUSTER_SUBJECT, SET, other}))
-    metrics = Metrics(SOME, list)
+    metrics = some_metrics(SOME)
     elsewhere = a_key("inferencesetPods", other)
     play.set_verdicts(an_active_verdict(PODS), an_active_verdict(elsewhere))
     assert after(play, metrics).namespaces() == {"", "team-a", "team-b"}
@@ -113,14 +119,14 @@ def test_series_go_with_the_last_subject_of_their_layer_in_a_namespace():
 
 
 def test_a_finding_that_becomes_unknown_stays_one():
-    play, metrics = a_play(), Metrics(SOME, list)
+    play, metrics = a_play(), some_metrics(SOME)
     play.set_verdicts(an_active_verdict(BBR)).set_unknown(BBR)
     page = after(play.advance(600), metrics)
     assert page.high("active") == page.high("unknown") == {("clusterBBR", "")}
 
 
 def test_trouble_that_ended_reads_zero_and_its_series_stays():
-    play, metrics = a_play(), Metrics(SOME, list)
+    play, metrics = a_play(), some_metrics(SOME)
     assert after(play.set_verdicts(an_active_verdict(PODS)), metrics).state("active", PODS) == 1
     assert after(play.set_clear(PODS).advance(31), metrics).state("active", PODS) == 0
 
@@ -129,12 +135,12 @@ def test_many_inference_sets_of_one_namespace_are_one_series():
     sets = [Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i}") for i in range(30)]
     play = Replay(SOME, subjects=frozenset({CLUSTER_SUBJECT, *sets}))
     play.set_verdicts(*(an_active_verdict(a_key("inferencesetPods", each)) for each in sets))
-    page = after(play, Metrics(SOME, list))
+    page = after(play, some_metrics(SOME))
     assert page.state("active", PODS) == 1
 
 
 def test_labels_come_from_closed_sets_and_from_names_of_namespaces_and_inference_sets():
-    play, metrics = a_play(), Metrics(SOME, lambda: [a_watch()])
+    play, metrics = a_play(), some_metrics(SOME, watching)
     page = after(play.set_verdicts(an_active_verdict(PODS, a_trouble("pod-6c9f-x2"))), metrics)
     names = {name for sample in page.samples for name in sample.labels}
     of_subjects = {"layer", "reason", "owner", "workload_namespace", "inferenceset", "state"}
@@ -145,7 +151,7 @@ def test_labels_come_from_closed_sets_and_from_names_of_namespaces_and_inference
 
 
 def test_passes_are_timed_and_the_last_has_its_timestamp():
-    metrics = Metrics(SOME, list)
+    metrics = some_metrics(SOME)
     for number in (1, 3, 700):
         metrics.follow(finished_pass(Evaluation(), took=number * MILLISECOND))
     page = MetricsPage(metrics)
@@ -156,7 +162,7 @@ def test_passes_are_timed_and_the_last_has_its_timestamp():
 
 
 def test_event_loop_lag_is_counted_by_its_length():
-    metrics = Metrics(SOME, list)
+    metrics = some_metrics(SOME)
     for seconds in (0.001, 0.02, 0.3):
         metrics.observe_loop_lag(seconds)
     page = MetricsPage(metrics)
@@ -164,17 +170,17 @@ def test_event_loop_lag_is_counted_by_its_length():
     assert page.value("event_loop_lag_seconds_count") == 3
 
 
-def test_the_leader_function_is_called_at_each_scrape():
-    metrics, leading = Metrics(SOME, list), [True]
-    metrics.set_leader_function(lambda: leading[-1])
+def test_the_leader_is_looked_up_at_each_scrape():
+    leadership = ToldLeadership(is_leader=True)
+    metrics = Metrics(SOME, InputReport, leadership, Clock())
     assert MetricsPage(metrics).value("leader") == 1
-    leading.append(False)
+    leadership.is_leader = False
     assert MetricsPage(metrics).value("leader") == 0
 
 
 def test_the_pages_to_be_read_are_counted_at_each_scrape():
-    metrics, counts = Metrics(SOME, list), {"read": 2, "failed": 0, "new": 1}
-    metrics.scrape_pages.count_pages = lambda: counts
+    counts = {"read": 2, "failed": 0, "new": 1}
+    metrics = some_metrics(SOME, lambda: InputReport(pages=PageReport(counts)))
     for _ in range(2):
         page = MetricsPage(metrics)
         for outcome, number in counts.items():
@@ -184,7 +190,7 @@ def test_the_pages_to_be_read_are_counted_at_each_scrape():
 
 def test_the_state_of_every_watch_is_shown():
     lost = a_watch(kind="deployments.apps", watching=False, last_event_age=None, served=False)
-    page = MetricsPage(Metrics(SOME, lambda: [a_watch(), lost]))
+    page = MetricsPage(some_metrics(SOME, lambda: InputReport([a_watch(), lost])))
     assert page.value("watch_up", kind="pods") == 1
     assert page.value("watch_up", kind="deployments.apps") == 0
     assert page.value("watch_last_event_age_seconds", kind="pods") == 1.5
@@ -200,7 +206,7 @@ def test_the_state_of_every_watch_is_shown():
 
 
 def test_requests_to_the_api_server_are_counted_by_verb_and_code():
-    metrics = Metrics(SOME, list)
+    metrics = some_metrics(SOME)
     for verb, status in (
         ("list", 200),
         ("list", 200),
@@ -218,7 +224,7 @@ def test_requests_to_the_api_server_are_counted_by_verb_and_code():
 
 def test_the_program_and_its_python_have_a_version():
     (found,) = (
-        s for s in MetricsPage(Metrics(SOME, list)).samples if s.name == PREFIX + "build_info"
+        s for s in MetricsPage(some_metrics(SOME)).samples if s.name == PREFIX + "build_info"
     )
     assert found.value == 1
     assert re.fullmatch(r"\d+\.\d+\.\d+.*", found.labels["version"])
@@ -226,7 +232,7 @@ def test_the_program_and_its_python_have_a_version():
 
 
 def test_names_follow_the_conventions():
-    metrics = Metrics(DEFAULT_CATALOGUE, lambda: [a_watch()])
+    metrics = some_metrics(DEFAULT_CATALOGUE, watching)
     for family in MetricsPage(metrics).families:
         ours = family.name.startswith(PREFIX)
         assert ours or family.name.startswith("process_")
@@ -246,17 +252,14 @@ def test_names_follow_the_conventions():
 
 
 def test_each_series_is_there_once():
-    page = after(
-        a_play().set_verdicts(an_active_verdict(PODS)), Metrics(SOME, lambda: [a_watch()])
-    )
+    page = after(a_play().set_verdicts(an_active_verdict(PODS)), some_metrics(SOME, watching))
     series = [(s.name, tuple(sorted(s.labels.items()))) for s in page.samples]
     assert len(series) == len(set(series))
 
 
 def test_the_age_of_pages_is_shown_by_path_and_only_of_paths_that_are_used():
-    metrics = Metrics(SOME, list)
     ages: dict[str, timedelta] = {}
-    metrics.scrape_pages.page_ages = lambda: ages
+    metrics = some_metrics(SOME, lambda: InputReport(pages=PageReport(ages=ages)))
     name = "scrape_page_max_age_seconds"
     assert not [s for s in MetricsPage(metrics).samples if s.name.endswith(name)]
     ages.update(direct=timedelta(seconds=15), proxy=timedelta(minutes=33))
@@ -265,10 +268,12 @@ def test_the_age_of_pages_is_shown_by_path_and_only_of_paths_that_are_used():
 
 
 def test_the_page_shows_exactly_the_declared_metrics():
-    metrics = Metrics(SOME, lambda: [a_watch()])
-    metrics.scrape_pages.count_pages = lambda: {"new": 0}
-    metrics.scrape_pages.page_ages = lambda: {"proxy": timedelta(minutes=33)}
-    metrics.permissions.report = lambda: PermissionReport({("list", "pods"): False})
+    inputs = InputReport(
+        [a_watch()],
+        PermissionReport({("list", "pods"): False}),
+        PageReport({"new": 0}, {"proxy": timedelta(minutes=33)}),
+    )
+    metrics = leading_metrics(SOME, lambda: inputs)
     everything = {"namespace": "team-m", "reasons": ["all"], "until": "2026-12-01"}
     out = BAD_IMAGE | {"Deployment kaito-system/body-based-router": {"replicas": 0}}
     replay = stack_after(out, given=FULLY_REPORTED, silences=[everything], until="1h")
@@ -277,8 +282,7 @@ def test_the_page_shows_exactly_the_declared_metrics():
     cluster = structs.replace(replay.rollup.cluster, unlisted=unlisted)
     rights = ("list pods",)
     show_rollup(metrics, structs.replace(replay.rollup, cluster=cluster, missing_rights=rights))
-    metrics.set_findings_functions(holds_lease=lambda: True, knows_episodes=lambda: True)
-    metrics.show_store(list)
+    metrics.show_store(list, lambda: True)
     metrics.on_episode_end(PODS, MILLISECOND)
     metrics.count_api_request("list", 200)
     silence = a_silence("clusterBBR", until="2026-12-01")

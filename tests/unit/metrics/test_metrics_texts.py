@@ -2,10 +2,10 @@
 
 from datetime import timedelta
 
-from reporter.metrics.page import Metrics
 from tests.support.builders import NOON
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
+from tests.support.metrics_text import some_metrics
 from tests.support.rollups import show_rollup, stack_after
 from tests.unit.metrics.metrics_page import PREFIX, MetricsPage
 
@@ -36,7 +36,7 @@ def test_texts_of_components_and_reasons_of_silences_are_not_on_the_page():
     replay = stack_after(CHANGE, silences=[SILENCE], until="5m")
     assert any(TEXT in each for each in replay.announced)
     assert [each.why for each in replay.evaluation.silences.all] == [WHY]
-    metrics = Metrics(DEFAULT_CATALOGUE, list)
+    metrics = some_metrics(DEFAULT_CATALOGUE, leads=True)
     show_rollup(metrics, replay.rollup)
     metrics.follow(finished_pass(replay.evaluation))
     page = MetricsPage(metrics)

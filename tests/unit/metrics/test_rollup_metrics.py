@@ -9,13 +9,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from reporter.controller.enabled_scrapes import scraping_reasons
 from reporter.evaluation.registry import SPECS
 from reporter.metrics import declarations
-from reporter.metrics.page import Metrics
 from reporter.rollup.fold import fold
 from reporter.rollup.records import RollUp
 from reporter.settings import RollUpScope
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
 from tests.support.finished_passes import finished_pass
-from tests.support.metrics_text import metrics_text
+from tests.support.metrics_text import metrics_text, some_metrics
 from tests.support.rollups import BAD_IMAGE, model_outage, show_rollup, stack_after
 from tests.unit.metrics.metrics_page import MetricsPage
 
@@ -23,9 +22,9 @@ from tests.unit.metrics.metrics_page import MetricsPage
 PREFIX = "productionstack_status_reporter_rollup_"
 
 
-def series(replay, scope=RollUpScope.NAMESPACE, **how) -> dict:
-    metrics = Metrics(DEFAULT_CATALOGUE, list)
-    show_rollup(metrics, replay.rollup, scope, **how)
+def series(replay, scope=RollUpScope.NAMESPACE, *, leading: bool = True) -> dict:
+    metrics = some_metrics(DEFAULT_CATALOGUE, leads=leading)
+    show_rollup(metrics, replay.rollup, scope)
     return {
         (sample.name.removeprefix(PREFIX), *sorted(sample.labels.items())): sample.value
         for family in text_string_to_metric_families(metrics_text(metrics))
@@ -104,10 +103,10 @@ STALLED_COMPLETE = f"{PREFIX}stalled_complete "
 
 
 def stalled_complete(replay, *, knows_episodes: bool = True, leading: bool = True) -> dict:
-    metrics = Metrics(DEFAULT_CATALOGUE, list)
-    show_rollup(metrics, replay.rollup, leading=leading)
-    metrics.set_findings_functions(
-        holds_lease=lambda: leading,
+    metrics = some_metrics(DEFAULT_CATALOGUE, leads=leading)
+    show_rollup(metrics, replay.rollup)
+    metrics.show_findings(
+        dict,
         knows_episodes=lambda: knows_episodes,
         reading=scraping_reasons(DEFAULT_CATALOGUE, SPECS),
     )
@@ -210,7 +209,7 @@ def test_a_number_of_inference_sets_that_is_not_known_is_absent(given, known):
 def test_subjects_that_cannot_be_listed_are_not_counted_as_zero():
     numbers = {}
     for watch in ({}, {"inferencesets": "lost"}):
-        metrics = Metrics(DEFAULT_CATALOGUE, list)
+        metrics = some_metrics(DEFAULT_CATALOGUE)
         replay = stack_after({"InferenceSet team-m/qwen": None}, watch=watch, until="5m")
         metrics.follow(finished_pass(replay.evaluation))
         page = MetricsPage(metrics)
@@ -256,11 +255,11 @@ def test_missing_permissions_are_those_of_the_roll_up():
     assert not [each for each in series(replay, leading=False) if each[0] == "missing_rights"]
 
 
-def models(replay, **how) -> dict[str, dict[str, float]]:
+def models(replay, *, leading: bool = True) -> dict[str, dict[str, float]]:
     """Return the numbers of each InferenceSet, by its name."""
-    metrics = Metrics(DEFAULT_CATALOGUE, list)
+    metrics = some_metrics(DEFAULT_CATALOGUE, leads=leading)
     found: dict[str, dict[str, float]] = {}
-    show_rollup(metrics, replay.rollup, RollUpScope.CLUSTER, **how)
+    show_rollup(metrics, replay.rollup, RollUpScope.CLUSTER)
     for family in text_string_to_metric_families(metrics_text(metrics)):
         for sample in family.samples:
             if "_inferenceset_" in sample.name and "workload_namespace" in sample.labels:
@@ -297,7 +296,7 @@ def test_the_models_that_are_not_available_are_shown_first(monkeypatch):
     ids=["well", "out", "being deleted"],
 )
 def test_a_model_has_its_replicas_and_whether_it_is_available(change, lines):
-    metrics = Metrics(DEFAULT_CATALOGUE, list)
+    metrics = some_metrics(DEFAULT_CATALOGUE, leads=True)
     show_rollup(metrics, stack_after(change).rollup, RollUpScope.CLUSTER)
     assert {
         sample.labels.get("count", "available"): sample.value

@@ -1,17 +1,19 @@
 """The series of the states of reasons: by namespace, by InferenceSet, and since when."""
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from reporter.metrics.index import STATE_NAMES
+from reporter.metrics.input_collectors import InputReport
 from reporter.metrics.page import Metrics
 from reporter.metrics.state_collector import ALWAYS_SHOWN, StateCollector
 from reporter.model.enums import Layer, Owner, TroubleKind
-from reporter.model.subjects import CLUSTER_SUBJECT, Subject
+from reporter.model.subjects import CLUSTER_SUBJECT, FindingKey, Subject
+from reporter.process.clock import Clock
 from tests.support.builders import (
     LONG_AGO,
     NOON,
@@ -23,7 +25,7 @@ from tests.support.builders import (
     an_entry,
 )
 from tests.support.finished_passes import finished_pass
-from tests.support.metrics_text import metrics_text
+from tests.support.metrics_text import ToldLeadership, metrics_text
 from tests.support.replay import Replay
 
 
@@ -51,11 +53,11 @@ class Page:
     """Scrapes one page after another."""
 
     def __init__(self, limit: int | None = None) -> None:
-        self.metrics = Metrics(SOME, list)
-        self.leads = self.knows_episodes = True
-        self.metrics.set_findings_functions(
-            holds_lease=lambda: self.leads, knows_episodes=lambda: self.knows_episodes
-        )
+        self.leadership = ToldLeadership(is_leader=True)
+        self.metrics = Metrics(SOME, InputReport, self.leadership, Clock())
+        self.knows_episodes = True
+        self.starts: dict[FindingKey, datetime] = {}
+        self.metrics.show_findings(lambda: self.starts, knows_episodes=lambda: self.knows_episodes)
         if limit is not None:
             self.metrics._states = StateCollector(SOME, limit=limit)
 
@@ -336,10 +338,10 @@ def test_findings_without_series_of_their_own_share_that_of_their_namespace():
 
 def test_only_the_leader_shows_findings():
     play, page = a_play().set_verdicts(an_active_verdict(PODS)), Page()
-    page.leads = False
+    page.leadership.is_leader = False
     page.scrape(play)
     assert (page.read(*FINDING), page.read("findings_complete")) == ({}, {(): 0})
-    page.leads = True
+    page.leadership.is_leader = True
     page.scrape(play)
     assert (page.read(*FINDING), page.read("findings_complete")) == ({OF_PODS: 1}, {(): 1})
 
@@ -386,7 +388,7 @@ def test_the_time_of_the_component_that_reports_it_counts():
 def test_the_start_of_an_episode_counts_after_a_restart():
     play, page = a_play(), Page()
     announced = NOON - timedelta(minutes=20)
-    page.metrics.episode_starts = lambda: {BBR: announced}
+    page.starts = {BBR: announced}
     page.scrape(play.set_verdicts(an_active_verdict(BBR)))
     assert page.read(*SINCE) == {("", "", "clusterBBR"): announced.timestamp()}
 

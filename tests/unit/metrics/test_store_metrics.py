@@ -3,14 +3,14 @@
 from datetime import timedelta
 
 from reporter.kinds.health_events import StoreLimit, StoreWriteResult
-from reporter.metrics.page import Metrics
 from tests.support.health_events import a_health_event
+from tests.support.metrics_text import some_metrics
 from tests.unit.metrics.metrics_page import MetricsPage
 from tests.unit.metrics.test_metrics import BBR, SOME
 
 
 def test_episodes_are_counted_and_timed_by_reason():
-    metrics = Metrics(SOME, list)
+    metrics = some_metrics(SOME)
     assert MetricsPage(metrics).value("episodes_total", reason="clusterBBR") == 0
     metrics.on_episode_begin(BBR)
     metrics.on_episode_end(BBR, timedelta(minutes=5))
@@ -22,17 +22,18 @@ def test_episodes_are_counted_and_timed_by_reason():
 
 
 def test_store_is_shown_only_while_it_is_switched_on():
-    metrics = Metrics(SOME, list)
+    metrics = some_metrics(SOME)
     assert "store_" not in MetricsPage(metrics).text
     objects = [a_health_event(), a_health_event("two", phase="Resolved"), a_health_event("three")]
-    store = metrics.show_store(lambda: objects)
+    is_up = False
+    store = metrics.show_store(lambda: objects, lambda: is_up)
     page = MetricsPage(metrics)
     assert page.value("store_up") == 0
     assert page.value("store_objects", phase="Active") == 2
     assert page.value("store_objects", phase="Resolved") == 1
     assert all(page.value("store_writes_total", result=each) == 0 for each in StoreWriteResult)
     assert all(page.value("store_rejected_total", limit=each) == 0 for each in StoreLimit)
-    store.is_up = lambda: True
+    is_up = True
     store.count_store_write(StoreWriteResult.CREATED)
     store.count_rejected(StoreLimit.NODE)
     page = MetricsPage(metrics)

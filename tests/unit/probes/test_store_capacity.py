@@ -76,4 +76,4 @@ def test_the_cause_is_the_resource_that_is_written(backend: str, resource: str):
     [("none", "set --store=healthevents"), ("healthevents", ""), ("nvsentinel", "")],
 )
 def test_the_capacity_of_the_store_is_not_checked_without_the_store(store: str, what: str):
-    assert PROBE.spec.why_not_checked(ProbeParameters(), {"store": store}) == what
+    assert PROBE.spec.why_unchecked(ProbeParameters(), {"store": store}) == what

@@ -19,7 +19,7 @@ def test_busy_spans_of_the_loop_are_reported_and_waiting_is_not():
         clock.now += WAIT  # as the selector waits next
 
     async def main(selector: LagSelector) -> None:
-        selector.on_lag = on_lag
+        selector.subscribe(on_lag)
         await asyncio.sleep(0)
         clock.now += BUSY
         await asyncio.sleep(0)

@@ -11,13 +11,14 @@ from reporter.kinds.productionstack import (
     PRODUCTION_STACK_STATUSES,
     ProductionStackStatus,
 )
+from reporter.kube.decoding import Json
 from reporter.kube.leader_writer import AfterTry, Attempt
 from reporter.model.enums import Layer
 from reporter.model.observations import Watching
 from reporter.model.states import State
 from reporter.model.subjects import Subject
 from reporter.process.subscribers import Subscribers
-from reporter.rollup.desired import GENERATION_SETTLE, Json
+from reporter.rollup.desired import GENERATION_SETTLE
 from reporter.rollup.document import StatusView
 from reporter.status.object_plan import StatusObjectPlan, StatusWrite
 from reporter.status.stack_statuses import StackStatuses

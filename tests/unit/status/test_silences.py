@@ -3,13 +3,13 @@
 import logging
 
 from reporter.evaluation.silence_texts import SilenceLog
-from reporter.metrics.page import Metrics
 from reporter.metrics.silences import MAX_SERIES
 from reporter.model.enums import Layer
 from reporter.model.silences import SilenceFile
 from reporter.model.subjects import Subject
 from tests.support.builders import HOUR, MINUTE, NOON, a_key, an_active_verdict
 from tests.support.finished_passes import finished_pass
+from tests.support.metrics_text import leading_metrics
 from tests.support.replay import Replay
 from tests.support.silences import a_silence, silenced
 from tests.unit.metrics.metrics_page import PREFIX, MetricsPage
@@ -23,8 +23,7 @@ PODS_OF_OTHER = a_key("inferencesetPods", OTHER)
 
 
 def shown(replay: Replay) -> MetricsPage:
-    metrics = Metrics(CATALOGUE, list)
-    metrics.set_findings_functions(holds_lease=lambda: True, knows_episodes=lambda: True)
+    metrics = leading_metrics(CATALOGUE)
     metrics.follow(finished_pass(replay.evaluation))
     return MetricsPage(metrics)
 
