@@ -82,9 +82,6 @@ def _evaluate_gateway(
         return None
     programmed = find_condition(gateway.status.conditions, "Programmed")
     failures = gateways.find_listener_failures(gateway)
-    is_out = not conditions.is_condition_true(programmed) or gateways.cuts_routes_off(
-        snapshot, gateway, failures
-    )
     meta = gateway.metadata
     errors = [
         failure
@@ -93,7 +90,7 @@ def _evaluate_gateway(
         and not conditions.check_observed_generation(failure.condition, meta, "Gateway")
     ]
     if errors:
-        return gateways.listener_trouble(gateway, errors, is_out=is_out)
+        return gateways.listener_trouble(gateway, errors)
     stale = conditions.check_observed_generations(
         (accepted, programmed, *(failure.condition for failure in failures)), meta, "Gateway"
     )
@@ -101,7 +98,7 @@ def _evaluate_gateway(
         return stale
     trouble = _programmed_trouble(gateway, accepted, programmed)
     if trouble is None or _is_missing_address_expected(snapshot, gateway, programmed, parameters):
-        return gateways.listener_trouble(gateway, failures, is_out=is_out)
+        return gateways.listener_trouble(gateway, failures)
     return trouble
 
 

@@ -8,7 +8,6 @@ namespace or another. A namespace may hold others, of other controllers, which a
 from collections.abc import Sequence
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from reporter.kinds.gateway_api import (
     GATEWAY_API_GROUP,
@@ -22,7 +21,6 @@ from reporter.kinds.gateway_api import (
 from reporter.kinds.objects import (
     ApiObject,
     Condition,
-    Metadata,
     find_condition,
     namespace_key,
     parent_gateway_key,
@@ -65,17 +63,16 @@ def routes_of_gateway(snapshot: Snapshot, gateway: Gateway) -> tuple[HTTPRoute, 
     meta = gateway.metadata
     key = parent_gateway_key(meta.namespace, meta.name)
     named = snapshot.by_index(HTTP_ROUTES, HTTPRoute, key)
-    return tuple(
-        route
-        for route in named
-        if any(_is_about(parent, route, meta) for parent in route.spec.parent_refs or ())
-    )
+    return tuple(each for each in named if _names(each, meta.namespace, meta.name))
 
 
-def _is_about(parent: ParentReference, route: HTTPRoute, gateway: Metadata) -> bool:
+def _names(route: HTTPRoute, namespace: str, name: str) -> bool:
     """Return whether a parentRef is about this Gateway, and not about another kind of this name."""
-    named = (parent.namespace or route.metadata.namespace, parent.name)
-    return is_gateway_parent(parent) and named == (gateway.namespace, gateway.name)
+    own = route.metadata.namespace
+    return any(
+        is_gateway_parent(each) and (each.namespace or own, each.name) == (namespace, name)
+        for each in route.spec.parent_refs or ()
+    )
 
 
 def parent_gateway_refs(snapshot: Snapshot, namespace: str) -> tuple[ObjectRef, ...]:
@@ -192,37 +189,8 @@ def _failing_condition(listener: ListenerStatus) -> Condition | None:
     return None
 
 
-def cuts_routes_off(
-    snapshot: Snapshot, gateway: Gateway, failures: Sequence[ListenerFailure]
-) -> bool:
-    """
-    Return whether some route has no listener left: none of the Gateway's works, or it names one that fails.
-
-    A route that names none is attached to all. One that names a port counts as cut off, since ports of
-    listeners are not read, and so do all while routes were never listed.
-    """
-    if not failures:
-        return False
-    failing = {each.listener for each in failures}
-    has_others = not failing.issuperset(each.name for each in gateway.spec.listeners or ())
-    if not has_others or not snapshot.has_synced(HTTP_ROUTES):
-        return True
-    return any(
-        parent.section_name in failing or (not parent.section_name and parent.port is not None)
-        for route in exclude_deleting(routes_of_gateway(snapshot, gateway))
-        for parent in route.spec.parent_refs or ()
-        if _is_about(parent, route, gateway.metadata)
-    )
-
-
-def listener_trouble(
-    gateway: Gateway, failures: Sequence[ListenerFailure], *, is_out: bool
-) -> Trouble | None:
-    """
-    Build one trouble from the failures of a Gateway's listeners; None without any failure.
-
-    *is_out*: a route is cut off, and not merely an entrance beside it.
-    """
+def listener_trouble(gateway: Gateway, failures: Sequence[ListenerFailure]) -> Trouble | None:
+    """Build one trouble from the failures of a Gateway's listeners; None without any failure."""
     if not failures:
         return None
     has_certificate_error = any(f.condition.reason in CERTIFICATE_REASONS for f in failures)
@@ -234,10 +202,7 @@ def listener_trouble(
         trouble = gateway_trouble(
             gateway, "NotProgrammed", TroubleKind.STARTING, f"is not programmed yet ({what})"
         )
-    else:
-        code = "Certificate" if has_certificate_error else "Listener"
-        trouble = gateway_trouble(
-            gateway, code, TroubleKind.FAILED, f"programming failed ({what})"
-        )
-    trouble = replace(trouble, is_out=is_out)
+        return with_condition(trouble, failures[0].condition, gateway.metadata)
+    code = "Certificate" if has_certificate_error else "Listener"
+    trouble = gateway_trouble(gateway, code, TroubleKind.FAILED, f"programming failed ({what})")
     return with_condition(trouble, failures[0].condition, gateway.metadata)

@@ -126,11 +126,7 @@ def a_class(name: str = "istio", *conditions: Condition, **changes) -> GatewayCl
 
 def a_route(name: str = "qwen-route", gateway: str = GATEWAY, **changes) -> HTTPRoute:
     parent = ParentReference(
-        name=gateway,
-        namespace=changes.get("of"),
-        kind=changes.get("parent_kind"),
-        section_name=changes.get("section"),
-        port=changes.get("port"),
+        name=gateway, namespace=changes.get("of"), kind=changes.get("parent_kind")
     )
     return HTTPRoute(
         metadata=metadata(name, **{"labels": None, **changes}),

@@ -2,10 +2,8 @@
 
 import pytest
 
-from reporter.kinds.gateway_api import HTTP_ROUTES
 from reporter.model.enums import TroubleKind
-from reporter.model.observations import NotSynced
-from tests.support.builders import NOON, an_observed_condition
+from tests.support.builders import an_observed_condition
 from tests.support.gateways import (
     BAD_TLS,
     CERTIFICATE,
@@ -17,8 +15,7 @@ from tests.support.gateways import (
     listening,
     unassigned,
 )
-from tests.support.harness_builders import a_harness_store, a_route, rendered_troubles, verdict_of
-from tests.support.probe_verdicts import only_trouble
+from tests.support.harness_builders import rendered_troubles, verdict_of
 
 
 @pytest.mark.parametrize(
@@ -107,35 +104,3 @@ def test_all_listeners_that_fail_are_named():
             " HostnameConflict on listener c, HostnameConflict on listener d and 1 more)"
         )
     ]
-
-
-@pytest.mark.parametrize(
-    ("routes", "is_out"),
-    [
-        pytest.param([a_route()], False, id="attached to all listeners"),
-        pytest.param([a_route(section="http")], False, id="attached to the one that works"),
-        pytest.param([a_route(), a_route("b", section="https")], True, id="one names the other"),
-        pytest.param([a_route(port=443)], True, id="which one has the port is not known"),
-        pytest.param([a_route(section="https", deleted=NOON)], False, id="that one is going"),
-        pytest.param([a_route(section="https", of="b")], False, id="of another Gateway"),
-    ],
-)
-def test_a_gateway_is_out_if_a_route_has_no_listener_left(routes, is_out):
-    made = gateway(listeners=("http", "https"), listener_conditions={"https": (CERTIFICATE,)})
-    assert only_trouble(verdict_of(REASON, made, *routes)).is_out is is_out
-
-
-def test_a_gateway_that_is_not_programmed_is_out_whatever_works():
-    made = gateway(
-        unassigned(WAITS),
-        listeners=("http", "https"),
-        listener_conditions={"https": (CERTIFICATE,)},
-    )
-    assert only_trouble(verdict_of(REASON, made, a_route())).is_out
-
-
-def test_all_routes_count_as_cut_off_while_they_were_never_listed():
-    made = gateway(listeners=("http", "https"), listener_conditions={"https": (CERTIFICATE,)})
-    store = a_harness_store(made)
-    store.set_watch_state(HTTP_ROUTES, NotSynced("may not list it"))
-    assert only_trouble(verdict_of(REASON, store=store)).is_out
