@@ -147,9 +147,11 @@ def read_raw(fetched: Fetched) -> dict[str, Any]:
     """
     Return the JSON object of a response that has the status 200 and this schema.
 
-    Raises StatusQueryFailed for any other one, with its Retry-After; it may pass if it is a 429 or 5xx.
+    Raises StatusQueryFailed for any other one, with its Retry-After; it may pass if it is a 429 or 5xx,
+    which a proxy before the reporter answers with a page.
     """
-    if is_html(fetched.headers):
+    is_failure = fetched.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    if is_html(fetched.headers) and not is_failure:
         raise StatusQueryFailed(
             f"the answer is an HTML page and not that of a reporter: {clean(fetched.body)};"
             " name the status address of a reporter, such as http://127.0.0.1:8082"
@@ -160,7 +162,7 @@ def read_raw(fetched: Fetched) -> dict[str, Any]:
     what = "is busy" if is_busy else f"answers with HTTP {fetched.status}"
     raise StatusQueryFailed(
         f"the reporter {what}: {_error_text(fetched)}",
-        may_pass=is_busy or fetched.status >= HTTPStatus.INTERNAL_SERVER_ERROR,
+        may_pass=is_busy or is_failure,
         retry_after=parse_retry_after(fetched.headers, None),
     )
 

@@ -1,6 +1,7 @@
 """The status of a cluster of which this process has the observations, and why there may be none."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Protocol, runtime_checkable
 
 import msgspec
@@ -133,14 +134,19 @@ def cannot_read_after(err: KubeError) -> StatusQueryFailed:
 
     It may pass if the API server was unreachable or throttles; else it says which rights to grant.
     """
-    return cannot_read(str(err), refused=not isinstance(err, Unreachable | Throttled))
+    refused = not isinstance(err, Unreachable | Throttled)
+    return cannot_read(str(err), refused=refused, retry_after=err.retry_after)
 
 
-def cannot_read(why: str, *, refused: bool) -> StatusQueryFailed:
+def cannot_read(
+    why: str, *, refused: bool, retry_after: timedelta | None = None
+) -> StatusQueryFailed:
     """
     Return the error for a cluster of which nothing can be read. *refused*: asking again is no use.
     """
     what_to_do = f"; {NEEDS_RIGHTS}" if refused else ""
     return StatusQueryFailed(
-        f"the cluster cannot be read: {why}{what_to_do}", may_pass=not refused
+        f"the cluster cannot be read: {why}{what_to_do}",
+        may_pass=not refused,
+        retry_after=retry_after,
     )

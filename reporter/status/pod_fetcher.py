@@ -268,6 +268,7 @@ class PodFetcher:
             f"pod {pod} cannot be asked through the API server: {err.why}; the chart's value"
             f" networkPolicy.statusFrom must let the API server in, or use {self._asked.instead}",
             may_pass=True,
+            retry_after=err.retry_after,
         )
 
     def _token_needed(self, pod: ReporterPod, port: int) -> StatusQueryFailed:
@@ -295,7 +296,9 @@ class PodFetcher:
             found = await find_reporter_pods(self._api, namespace, self._asked.selector)
         except KubeError as err:
             raise StatusQueryFailed(
-                f"the pods of the {self._asked.program} cannot be found: {err.why}", may_pass=True
+                f"the pods of the {self._asked.program} cannot be found: {err.why}",
+                may_pass=True,
+                retry_after=err.retry_after,
             ) from err
         ready = [pod for pod in found if pod.is_ready]
         if not ready:

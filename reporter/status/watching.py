@@ -77,6 +77,7 @@ class WatchingSource:
         self._settings, self._catalogue = settings, catalogue
         self._silence_file = silence_file if settings.silence_file is None else None
         self._not_judged = one_shot.find_not_judged(catalogue, settings.flag_texts)
+        self._prepared: _Watched | None = None
         self._watched: _Watched | None = None
         self._loops: asyncio.Task[None] | None = None
 
@@ -118,15 +119,23 @@ class WatchingSource:
         crds = crds_to_track(self._catalogue, self._settings.sources)
         kinds = kinds_to_watch(self._catalogue, self._settings.sources)
         try:
-            only_in = await find_limited(self._api, kinds, crds, namespace) if namespace else {}
-            watched = _Watched(
-                self._settings, self._catalogue, self._api, self._clock, only_in, self._on_progress
-            )
-            if self._silence_file is not None:
-                watched.store.record_silence_file(self._silence_file)
-            await confirm_discovery(self._api, watched.store, crds, self._clock)
+            # Once, however often the discovery after it fails: each one subscribes to the client.
+            if self._prepared is None:
+                only_in = (
+                    await find_limited(self._api, kinds, crds, namespace) if namespace else {}
+                )
+                self._prepared = self._prepare(only_in)
+            await confirm_discovery(self._api, self._prepared.store, crds, self._clock)
         except KubeError as err:
             raise one_shot.cannot_read_after(err) from err
+        return self._prepared
+
+    def _prepare(self, only_in: Mapping[str, str]) -> "_Watched":
+        watched = _Watched(
+            self._settings, self._catalogue, self._api, self._clock, only_in, self._on_progress
+        )
+        if self._silence_file is not None:
+            watched.store.record_silence_file(self._silence_file)
         return watched
 
 

@@ -1,8 +1,11 @@
 """The answers of a reporter, and their summary for a target."""
 
+from datetime import timedelta
+
 import msgspec
 import pytest
 
+from reporter.kube.errors import Throttled
 from reporter.model.enums import Layer
 from reporter.model.states import Mode, State
 from reporter.model.status_document import (
@@ -14,6 +17,7 @@ from reporter.model.status_document import (
     UnlistedLayer,
 )
 from reporter.status.http_source import Fetched
+from reporter.status.one_shot import cannot_read_after
 from reporter.status.reporter_answers import read_answer, request_of
 from reporter.status.source import EVERYTHING, StatusAnswer, StatusQueryFailed, Target
 from reporter.status.summary import summarize
@@ -67,6 +71,14 @@ def test_html_is_not_a_reporter():
     )
     assert "HTML page" in why
     assert "http://127.0.0.1:8082" in why
+
+
+def test_an_html_page_of_a_proxy_that_reaches_no_reporter_may_pass():
+    headers = {"Content-Type": "text/html", "Retry-After": "7"}
+    refused = refusal(b"<html>Service Unavailable</html>", status=503, headers=headers)
+    assert "answers with HTTP 503" in str(refused)
+    assert refused.may_pass
+    assert refused.pause == timedelta(seconds=7)
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"schema":"v2"}', b"[" * 100_000])
@@ -152,3 +164,8 @@ def test_a_layer_that_cannot_be_listed_is_unknown_to_who_asks_for_everything():
     answer = StatusAnswer(StatusDocument(schema="v1", mode=Mode.WATCHING, cluster=cluster))
     assert summarize(answer, EVERYTHING).worst is State.UNKNOWN
     assert summarize(answer, Target(is_cluster=True)).worst is State.CURRENT
+
+
+def test_an_api_server_that_throttles_names_the_pause():
+    err = Throttled("list pods", status=429, retry_after=timedelta(seconds=9))
+    assert cannot_read_after(err).pause == timedelta(seconds=9)
