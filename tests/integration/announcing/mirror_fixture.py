@@ -79,7 +79,9 @@ class MirrorFixture:
         )
 
     async def wait_for_mirrors(self, *counts: str) -> None:
-        await self.main.until(lambda: self.counts == sorted(counts))
+        """Wait until these are the mirrors in the cluster and no write is in flight."""
+        in_flight = self.writer._limits._in_flight
+        await self.main.until(lambda: self.counts == sorted(counts) and not in_flight)
 
 
 @asynccontextmanager
