@@ -47,7 +47,7 @@ def check_suppressions(parsed_entries: ParsedEntries, known: KnownNames) -> Iter
 
 
 def suppression_rows(parsed: ParsedEntry) -> Iterator[tuple[Suppresses, Place]]:
-    """Yield the rows of an entry, each with its line."""
+    """Yield the rows under ``suppresses`` of an entry, each with its place for problems to name."""
     return _with_places(parsed.entry.suppresses, parsed.node.items_of("suppresses"), "reason")
 
 

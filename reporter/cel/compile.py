@@ -133,7 +133,12 @@ class CompiledReason(NamedTuple):
 
 
 class ReasonCompiler:
-    """Compiles one entry. *problems*: what is wrong with it. *crds*: by which its fields are checked."""
+    """
+    Compiles the expressions of one entry of the catalogue.
+
+    *number*: its place in the list, which problems name. *problems*: those that `compile` has found.
+    *crds*: the schemas by which the fields that the expressions read are checked.
+    """
 
     def __init__(
         self,

@@ -137,7 +137,11 @@ class FindingState(Struct, frozen=True, gc=False):
     announced_at: datetime | None = None
 
     def advanced(self, *, now: datetime) -> "FindingState":
-        """Return this state with its clocks accounted up to *now*."""
+        """
+        Return this state with its clocks accounted up to *now*.
+
+        They stand still while the key is Unknown, and if *now* is before *as_of*.
+        """
         elapsed = now - self.as_of
         if elapsed == ZERO:
             return self

@@ -1,4 +1,6 @@
-"""The loop of rounds while this process leads, and the fleet that comes of it."""
+"""
+The loop that asks the metrics engine about all clusters while this process leads, and the fleet it finds.
+"""
 
 import asyncio
 import logging

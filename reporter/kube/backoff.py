@@ -94,7 +94,9 @@ class Backoff(Struct, frozen=True):
 
 
 def is_no_response(err: KubeError) -> bool:
-    """Return whether no HTTP response came at all, as while the API server is down or out of reach."""
+    """
+    Return whether no whole response came: the server is down, out of reach or too slow, or broke it off.
+    """
     return isinstance(err, Unreachable) and not err.status
 
 

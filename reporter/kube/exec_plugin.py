@@ -119,7 +119,12 @@ SUPPORTED_VERSIONS = (f"{EXEC_GROUP}/v1", f"{EXEC_GROUP}/v1beta1")
 
 @dataclass(frozen=True, slots=True)
 class ExecPlugin:
-    """A command to run; *exec_info* is passed in KUBERNETES_EXEC_INFO."""
+    """
+    A credential plugin of a kubeconfig.
+
+    *env*: its whole environment, not only what the kubeconfig adds. *exec_info*: the ExecCredential that
+    it gets as JSON in KUBERNETES_EXEC_INFO. *install_hint*: shown if it cannot be run.
+    """
 
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(repr=False)

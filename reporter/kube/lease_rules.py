@@ -142,7 +142,12 @@ def is_lease_absent(observed: ObservedRecord | None, record: LeaseRecord | None)
 def observe_absence(
     previous: LeaseAbsence | None, timing: LeaseTiming, *, now: float
 ) -> LeaseAbsence:
-    """Return the absence of a Lease that was read now; after a pause it may be another one."""
+    """
+    Return the absence of a Lease that a read has just missed.
+
+    *previous* goes on if it was seen at most `longest_gap` ago. Else another one begins, as the Lease may
+    have been there in between.
+    """
     if previous is not None and now - previous.seen_at <= longest_gap(timing):
         return replace(previous, seen_at=now)
     return LeaseAbsence(now, now)

@@ -6,12 +6,11 @@ from typing import Any
 
 
 async def cancel_all(*tasks: asyncio.Task[Any]) -> None:
-    """
-    Cancel the tasks and wait for their end; what they raise is left in them. ValueError without any.
-    """
+    """Cancel the tasks and wait for their end; what they raise is left in them."""
     for task in tasks:
         task.cancel()
-    await asyncio.wait(tasks)
+    if tasks:  # asyncio.wait refuses none
+        await asyncio.wait(tasks)
 
 
 async def stop_all(*tasks: asyncio.Task[Any]) -> None:

@@ -35,7 +35,9 @@ ISTIOD_LABEL, REVISION_LABEL = ("app", "istiod"), "istio.io/rev"
 
 def find_provider_policies(snapshot: Snapshot, namespace: str) -> tuple[AuthorizationPolicy, ...]:
     """
-    Return the policies of a namespace that name a provider; none if policies are not watched.
+    Return the policies of a namespace that name a provider, without those being deleted.
+
+    None proves nothing unless policies are watched, served and were listed.
     """
     if not snapshot.has_synced(istio.AUTHORIZATION_POLICIES):
         return ()

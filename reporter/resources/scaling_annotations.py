@@ -58,9 +58,10 @@ Loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 @lru_cache(maxsize=4096)
 def find_metric_problems(text: str) -> tuple[str, ...]:
     """
-    Return the reasons why the scaler refuses this list; empty if it accepts it.
+    Return the reasons why the scaler refuses *text*, the annotation with the list of metrics.
 
-    Cached, because a pass over thousands of InferenceSets meets the same few texts.
+    Empty is no proof that it accepts it: only certain mistakes are found, and none in a text of more than
+    MAX_PARSED_CHARS. Cached, because a pass over thousands of InferenceSets meets the same few texts.
     """
     if len(text) > MAX_PARSED_CHARS:
         return ()

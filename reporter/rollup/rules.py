@@ -1,4 +1,4 @@
-"""The rules of the roll-up that do not change while a process runs, and the input of one fold."""
+"""The rules of the roll-up, which the catalogue in effect makes, and the input of one fold."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -28,9 +28,10 @@ ROUTE_PROBE = "route"
 
 class RollUpRules(Struct, frozen=True):
     """
-    The rules of a roll-up that do not change between two passes.
+    The rules of a roll-up: the catalogue in effect, the flags, and the startup *grace*.
 
-    *flags* holds the flags by name, for components whose place they give. *grace*: the startup grace.
+    Others replace them between two passes when the catalogue changes. *flags*: their texts by name, for
+    components whose place they give.
     """
 
     catalogue: Catalogue

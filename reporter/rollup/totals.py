@@ -130,6 +130,10 @@ def rank_causes(groups: Mapping[GroupKey, Group]) -> list[RankedCause]:
 
 
 def first_blocker(groups: Mapping[GroupKey, Group]) -> Blocker | None:
-    """Return the blocker of the first cause, of its first subject by name; None without any."""
+    """
+    Return the blocker of the cause that `rank_causes` puts first; None without groups.
+
+    Of the subjects with that cause it is the first one's, in the order of subjects.
+    """
     ranked = rank_causes(groups)
     return ranked[0].group[min(ranked[0].group)] if ranked else None

@@ -12,10 +12,10 @@ from reporter.scrape.columns import Column
 
 class EngineSeries(Struct, frozen=True):
     """
-    The rows of one engine, oldest first. An array is never changed.
+    The numbers of one engine, oldest first: a row for each page that is kept. An array is never changed.
 
-    *times*: of the rows, in seconds of the pod's observed time. *first_at*: of the first page after
-    the last reset of a counter. *changed_at*: when each column first had the value that it has now.
+    A row has a number per column, NaN where its page has none. *times*: of the rows, in seconds of the
+    pod's observed time. *first_at*: of the first page after the last reset of a counter. *changed_at*: when each column first had the value that it has now.
     *positive_since*: since when each column has been above 0, NaN if it is not.
     """
 

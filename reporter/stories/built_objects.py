@@ -304,7 +304,7 @@ def build_workspace(
     **changes: Any,
 ) -> Workspace:
     """
-    Build a Workspace, serving by default. *of*: the name of its InferenceSet.
+    Build a Workspace, serving by default. Required: *namespace*, and *of*, the name of its InferenceSet.
 
     *changed_conditions*: (status, reason[, message]) by type, None for an absent condition.
     *since*, *observed*: transition time and generation of all of them. *bare*: there is none, if
