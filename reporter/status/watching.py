@@ -77,7 +77,6 @@ class WatchingSource:
         self._settings, self._catalogue = settings, catalogue
         self._silence_file = silence_file if settings.silence_file is None else None
         self._not_judged = one_shot.find_not_judged(catalogue, settings.flag_texts)
-        self._prepared: _Watched | None = None
         self._watched: _Watched | None = None
         self._loops: asyncio.Task[None] | None = None
 
@@ -89,7 +88,7 @@ class WatchingSource:
         *after* the answer comes once the namespace of the target has changed (anything, for a target
         without one), or after MAX_WAIT_SECONDS. Raises StatusQueryFailed if nothing at all can be read.
         """
-        watched = self._watched = self._watched or await self._start(target.namespace)
+        watched = await self._start(target.namespace)
         self._loops = loops = self._loops or asyncio.create_task(
             watched.run(), name="watch the cluster"
         )
@@ -115,22 +114,21 @@ class WatchingSource:
     async def _start(self, namespace: str) -> "_Watched":
         """
         Return what is to be watched. Resources that are missing are known to be so at the first pass.
+
+        It is made once, however often the discovery after it fails: each one subscribes to the client.
         """
         crds = crds_to_track(self._catalogue, self._settings.sources)
-        kinds = kinds_to_watch(self._catalogue, self._settings.sources)
         try:
-            # Once, however often the discovery after it fails: each one subscribes to the client.
-            if self._prepared is None:
-                only_in = (
-                    await find_limited(self._api, kinds, crds, namespace) if namespace else {}
-                )
-                self._prepared = self._prepare(only_in)
-            await confirm_discovery(self._api, self._prepared.store, crds, self._clock)
+            watched = self._watched = self._watched or await self._make_watched(crds, namespace)
+            if self._loops is None:
+                await confirm_discovery(self._api, watched.store, crds, self._clock)
         except KubeError as err:
             raise one_shot.cannot_read_after(err) from err
-        return self._prepared
+        return watched
 
-    def _prepare(self, only_in: Mapping[str, str]) -> "_Watched":
+    async def _make_watched(self, crds: frozenset[str], namespace: str) -> "_Watched":
+        kinds = kinds_to_watch(self._catalogue, self._settings.sources)
+        only_in = await find_limited(self._api, kinds, crds, namespace) if namespace else {}
         watched = _Watched(
             self._settings, self._catalogue, self._api, self._clock, only_in, self._on_progress
         )

@@ -19,7 +19,7 @@ from devcluster.server import DevCluster
 from reporter.kube.connect import connect
 from reporter.model.states import State
 from reporter.process.clock import Clock
-from reporter.status.source import Target
+from reporter.status.source import StatusQueryFailed, Target
 from reporter.status.watching import WatchingSource
 from tests.integration.status.asking import (
     INFERENCE_SET,
@@ -43,6 +43,7 @@ __all__ = ["server"]
 
 SETS = "/apis/kaito.sh/v1beta1/inferencesets"
 TEAM = r"/api/v1/namespaces/team-a(\?|$)"
+AWAY = status_response(503, "ServiceUnavailable", "away")
 BUSY = status_response(429, "TooManyRequests", "too many requests")
 
 
@@ -169,16 +170,37 @@ async def test_a_watch_of_one_namespace_prints_what_changes_there(
 
 
 @asynccontextmanager
-async def watching_one_namespace(
-    server: DevCluster, folder: Path
-) -> AsyncIterator[WatchingSource]:
-    limit_to_a_namespace(server)
+async def watching(server: DevCluster, folder: Path) -> AsyncIterator[WatchingSource]:
     api = await connect(config_of(server, folder), environ={})
     source = WatchingSource(api, settings("--scrape=off"), DEFAULT_CATALOGUE, Clock())
     try:
         yield source
     finally:
         await source.close()
+
+
+@asynccontextmanager
+async def watching_one_namespace(
+    server: DevCluster, folder: Path
+) -> AsyncIterator[WatchingSource]:
+    limit_to_a_namespace(server)
+    async with watching(server, folder) as source:
+        yield source
+
+
+async def test_what_is_watched_is_made_once_however_often_discovery_fails(
+    server: DevCluster, tmp_path: Path
+):
+    cluster = Target(is_cluster=True)
+    async with watching(server, tmp_path) as source:
+        away = server.faults.add(AWAY, path="/apis")
+        for _ in range(3):
+            with pytest.raises(StatusQueryFailed):
+                await source.ask(cluster)
+            assert len(source._api.forbidden._functions) == 1
+        server.faults.clear(away)
+        assert (await source.ask(cluster)).document is not None
+    assert len(source._api.forbidden._functions) == 1
 
 
 async def test_a_namespace_that_was_read_stays_known_while_the_server_is_busy(
