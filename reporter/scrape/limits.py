@@ -22,6 +22,18 @@ smallest chunks, of 2 KiB, has 2,048, and comes in some 2,900 packets of 1,448 b
 one by one: 5,000 parts.
 """
 
+RECEIVED_BYTES = 128 * 1024
+"""Bytes of a response that are taken at once, before other tasks run."""
+
+MAX_HEADERS, MAX_HEAD_BYTES = 128, 64 * 1024
+"""
+The headers of a response, with those of interim ones and trailers, and the bytes of all that brings no
+body: heads, trailers, chunk extensions.
+"""
+
+MAX_RESPONSE_BYTES = MAX_PAGE_BYTES + 512 * 1024
+"""The bytes of a response with all that frames its body."""
+
 MAX_LINE_BYTES = 8192
 
 MAX_SAMPLES = 1000
@@ -43,7 +55,7 @@ SMALL_PAGE_BYTES, MAX_LARGE_PAGES = 160 * 1024, 4
 """
 The size up to which a page is small, as those of vLLM are, and how many larger ones are in memory at
 the same time: so many of pods that were read before, and so many of others. Hundreds of requests are
-open at the same time, but their bodies take at most 2 * 4 * 4 MiB, beside the 0.4 MiB of each other.
+open at the same time, but their bodies take at most 2 * 4 * 4 MiB, beside the 0.3 MiB of each other.
 """
 
 MAX_PROXIED_PAGE_BYTES = 1024 * 1024

@@ -16,7 +16,7 @@ from msgspec import Struct
 from reporter.kinds.core import Pod
 from reporter.kube.access_review import Permission, PermissionStatus, review_permissions
 from reporter.kube.client import RestClient
-from reporter.scrape.fetcher import FetchedPage, ScrapeError
+from reporter.scrape.exchange import FetchedPage
 from reporter.scrape.limits import (
     DIRECT_TRY_INTERVAL,
     FAILURES_BEFORE_PROXY,
@@ -24,7 +24,7 @@ from reporter.scrape.limits import (
     REVIEW_INTERVAL,
     TARGET_REFRESH_INTERVAL,
 )
-from reporter.scrape.samples import ScrapeResult
+from reporter.scrape.samples import ScrapeError, ScrapeResult
 from reporter.scrape.schedule import LastOutcome, ScrapePlace, ScrapeSchedule
 from reporter.scrape.scrapes import MetricsPage
 from reporter.settings import ScrapeMode
@@ -133,7 +133,7 @@ class PathSelector:
         state.try_at = asyncio.get_running_loop().time() + self._try_interval
         direct = self._fetchers[ScrapePath.DIRECT]
         try:
-            async with await direct.fetch(pod, port, LastOutcome.FAILED):
+            with await direct.fetch(pod, port, LastOutcome.FAILED):
                 pass
         except ScrapeError:
             return False

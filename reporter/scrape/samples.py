@@ -35,6 +35,15 @@ The results that are limits or missing permissions of the reader, and say nothin
 """
 
 
+class ScrapeError(Exception):
+    """No usable page; *result* is the class of failure, *why* the text for people."""
+
+    def __init__(self, result: ScrapeResult, why: str) -> None:
+        super().__init__(why)
+        self.result = result
+        self.why = why
+
+
 class Sample(Struct, frozen=True):
     """One line of the Prometheus text format, without its timestamp and exemplar."""
 

@@ -23,13 +23,14 @@ from reporter.scrape.exposition import (
     MetricsContent,
     parse_page,
 )
-from reporter.scrape.fetcher import DirectFetcher, ProxyFetcher, ScrapeError, is_pod_address
+from reporter.scrape.fetcher import DirectFetcher, ProxyFetcher, is_pod_address
 from reporter.scrape.parsing import content_of, parse_in_steps, result_of
 from reporter.scrape.path import DirectTries, PathSelector, ScrapePath, review_proxy_access
 from reporter.scrape.samples import (
     NOT_APART,
     FailedScrape,
     ScrapedMetrics,
+    ScrapeError,
     ScrapeResult,
 )
 from reporter.scrape.schedule import LastOutcome, ScrapeSchedule, ScrapeSlot
@@ -135,11 +136,8 @@ class Scraper:
     async def run(self) -> NoReturn:
         """Read pages when they are due, and look for new ones, until the task is cancelled."""
         review_access = partial(review_proxy_access, self._api)
-        proxy = ProxyFetcher(self._api)
-        async with (
-            DirectFetcher(is_allowed=self._config.is_allowed) as direct,
-            asyncio.TaskGroup() as tasks,
-        ):
+        direct, proxy = DirectFetcher(is_allowed=self._config.is_allowed), ProxyFetcher(self._api)
+        async with asyncio.TaskGroup() as tasks:
             paths = PathSelector(
                 self._config.mode,
                 direct,
@@ -223,7 +221,7 @@ class Scraper:
             scrapes = self._scrapes_of(pod, port) if pod is not None else {}
             if pod is not None and pod.status.pod_ip and scrapes:
                 try:
-                    async with await paths.fetch(pod, port, slot.last_outcome, path) as body:
+                    with await paths.fetch(pod, port, slot.last_outcome, path) as body:
                         content = await self._parse(body, scrapes.values())
                 except ScrapeError as err:
                     result = err.result

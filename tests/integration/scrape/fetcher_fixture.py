@@ -5,7 +5,8 @@ from contextlib import asynccontextmanager
 import pytest
 from aiohttp import web
 
-from reporter.scrape.fetcher import DirectFetcher, ScrapeError
+from reporter.scrape.fetcher import DirectFetcher
+from reporter.scrape.samples import ScrapeError
 from reporter.scrape.schedule import LastOutcome
 from tests.support.loading_pods import a_loading_pod
 from tests.support.stubs import metrics_pages
@@ -26,7 +27,7 @@ class AtPort:
         self._fetcher, self._port = fetcher, port
 
     async def fetch(self, pod, last_outcome: LastOutcome) -> bytes:
-        async with await self._fetcher.fetch(pod, self._port, last_outcome) as body:
+        with await self._fetcher.fetch(pod, self._port, last_outcome) as body:
             return bytes(body)
 
 
@@ -34,10 +35,8 @@ def port_of(server) -> int:
     return int(server.url.rpartition(":")[2])
 
 
-@asynccontextmanager
-async def reading_directly(port: int, **how):
-    async with DirectFetcher(**how) as fetcher:
-        yield AtPort(fetcher, port)
+def reading_directly(port: int, **how) -> AtPort:
+    return AtPort(DirectFetcher(**how), port)
 
 
 def a_pod_page(body: bytes = PAGE, status: int = 200, **headers) -> web.Response:
@@ -56,11 +55,8 @@ def always(answer):
 @asynccontextmanager
 async def at_pod(handler, **how):
     """Yield the server of a pod with this handler, and the fetcher that reads it."""
-    async with (
-        serving(handler) as server,
-        reading_directly(port_of(server), is_allowed=lambda _: True, **how) as pages,
-    ):
-        yield server, pages
+    async with serving(handler) as server:
+        yield server, reading_directly(port_of(server), is_allowed=lambda _: True, **how)
 
 
 async def failure(pages, pod=POD, last_outcome=LastOutcome.SUCCEEDED) -> tuple[str, str]:

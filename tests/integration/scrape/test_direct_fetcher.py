@@ -57,15 +57,15 @@ async def test_a_pod_of_version_six_is_read():
     await runner.setup()
     try:
         await web.TCPSite(runner, "::1", 0).start()
-        async with reading_directly(runner.addresses[0][1], is_allowed=lambda _: True) as pages:
-            assert await pages.fetch(a_loading_pod(ip="::1"), LastOutcome.SUCCEEDED) == PAGE
+        pages = reading_directly(runner.addresses[0][1], is_allowed=lambda _: True)
+        assert await pages.fetch(a_loading_pod(ip="::1"), LastOutcome.SUCCEEDED) == PAGE
     finally:
         await runner.cleanup()
 
 
 async def test_a_special_address_is_never_connected_to():
-    async with serving(always(a_pod_page)) as server, reading_directly(port_of(server)) as pages:
-        result, _ = await failure(pages)
+    async with serving(always(a_pod_page)) as server:
+        result, _ = await failure(reading_directly(port_of(server)))
         assert (result, server.requests) == (ScrapeResult.BARRED, [])
 
 
@@ -148,12 +148,17 @@ async def test_a_page_that_comes_in_small_chunks_and_small_packets_is_read():
             for _ in range(4):  # until the fetcher has read it
                 await asyncio.sleep(0)
         writer.close()
+        await writer.wait_closed()
+        ended.set()
 
+    ended = asyncio.Event()
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     limit = timedelta(minutes=1)
-    async with server, reading_directly(port, is_allowed=lambda _: True, timeout=limit) as pages:
+    pages = reading_directly(port, is_allowed=lambda _: True, timeout=limit)
+    async with server:
         assert len(await pages.fetch(POD, LastOutcome.SUCCEEDED)) == MAX_PAGE_BYTES
+        await ended.wait()
 
 
 async def test_a_page_of_the_largest_size_is_read():
@@ -259,9 +264,9 @@ async def test_no_proxy_of_the_environment_is_used(monkeypatch):
 
 async def test_a_port_at_which_nothing_listens_refuses():
     with refusing_port() as port:
-        async with reading_directly(port, is_allowed=lambda _: True) as pages:
-            refused = ScrapeResult.REFUSED, f"nothing listens at port {port}"
-            assert await failure(pages) == refused
+        pages = reading_directly(port, is_allowed=lambda _: True)
+        refused = ScrapeResult.REFUSED, f"nothing listens at port {port}"
+        assert await failure(pages) == refused
 
 
 async def test_dropped_packets_differ_from_a_refusal():
@@ -273,8 +278,7 @@ async def test_dropped_packets_differ_from_a_refusal():
             each.setblocking(False)
             each.connect_ex(address)
             waiting.append(each)
-        async with reading_directly(address[1], is_allowed=lambda _: True) as pages:
-            result, why = await failure(pages)
+        result, why = await failure(reading_directly(address[1], is_allowed=lambda _: True))
     for each in waiting:
         each.close()
     assert (result, why) == (ScrapeResult.UNREACHABLE, "connecting to it timed out")

@@ -147,10 +147,8 @@ async def test_only_addresses_of_pods_are_connected_to(address):
         requested.append(request.path)
         return a_pod_page()
 
-    async with (
-        serving(handler) as server,
-        reading_directly(port_of(server)) as pages,
-    ):
+    async with serving(handler) as server:
+        pages = reading_directly(port_of(server))
         result, _ = await failure(pages, a_loading_pod(ip=address))
     assert (result, requested) == (ScrapeResult.BARRED, [])
 

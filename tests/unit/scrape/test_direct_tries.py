@@ -10,10 +10,10 @@ import pytest
 
 from reporter.kinds.core import Pod
 from reporter.kube.access_review import PermissionStatus
-from reporter.scrape.fetcher import FetchedPage, ScrapeError
+from reporter.scrape.exchange import FetchedPage
 from reporter.scrape.limits import MAX_DIRECT_TRIES
 from reporter.scrape.path import DirectTries, PathSelector, ScrapePath
-from reporter.scrape.samples import ScrapeResult
+from reporter.scrape.samples import ScrapeError, ScrapeResult
 from reporter.scrape.schedule import LastOutcome, ScrapeSchedule
 from reporter.scrape.scrapes import MetricsPage
 from reporter.settings import ScrapeMode

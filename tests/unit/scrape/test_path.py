@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from reporter.kube.access_review import PermissionStatus
-from reporter.scrape.fetcher import FetchedPage, ScrapeError
+from reporter.scrape.exchange import FetchedPage
 from reporter.scrape.path import PathSelector, ScrapePath
-from reporter.scrape.samples import ScrapeResult
+from reporter.scrape.samples import ScrapeError, ScrapeResult
 from reporter.scrape.schedule import LastOutcome
 from reporter.settings import ScrapeMode
 from tests.support.loading_pods import a_loading_pod
@@ -50,9 +50,7 @@ class PathSelectorFixture:
         last = ""
         for _ in range(times):
             try:
-                async with await self.selector.fetch(
-                    pod, PORT, LastOutcome.NEW, self.path(pod)
-                ) as body:
+                with await self.selector.fetch(pod, PORT, LastOutcome.NEW, self.path(pod)) as body:
                     last = body.decode()
             except ScrapeError as err:
                 last = err.result
