@@ -38,21 +38,35 @@ _ESCAPED = re.compile(rb'\\([\\"n])')
 _UNESCAPED = {b"\\": b"\\", b'"': b'"', b"n": b"\n"}
 
 
-def parse_sample(line: bytes) -> Sample | None:
-    """Return the sample of a line of the text format, its labels unescaped; None if it is none."""
+Labels: TypeAlias = Mapping[str, str] | None
+"""The labels of a sample; None if they are malformed or one appears twice."""
+
+
+def parse_sample(line: bytes, known: dict[bytes, Labels] | None = None) -> Sample | None:
+    """
+    Return the sample of a line of the text format, its labels unescaped; None if it is none.
+
+    *known*: labels by their text, which many samples of a page share. Others are added.
+    """
     found = _SAMPLE.fullmatch(line.rstrip())
     if found is None:
         return None
-    labels = _parse_labels(found["labels"] or b"")
+    name, text, number = found.group("name", "labels", "value")
+    text = text or b""
+    if known is None:
+        labels = _parse_labels(text)
+    elif text in known:
+        labels = known[text]
+    else:
+        labels = known[text] = _parse_labels(text)
     try:
-        value = float(found["value"])
+        value = float(number)
     except ValueError:
         return None
-    return None if labels is None else Sample(found["name"].decode(), labels, value)
+    return None if labels is None else Sample(name.decode(), labels, value)
 
 
-def _parse_labels(text: bytes) -> Mapping[str, str] | None:
-    """Return None if the labels are malformed or one appears twice."""
+def _parse_labels(text: bytes) -> Labels:
     if _PLAIN_LABELS.fullmatch(text):
         pairs = _PLAIN_LABEL.findall(text.decode(errors="replace"))
         plain = dict(pairs)
@@ -131,7 +145,7 @@ class _TooCostlyError(Exception):
 
 class _Family(Struct):
     """
-    A requested family as far as it was found. *pattern*: matches the begin of its sample lines.
+    A requested family as far as it was found. *pattern*: matches the line feed and a sample line of it.
     """
 
     name: str
@@ -147,6 +161,7 @@ class _PageParser:
         self._body = body
         self._families = {name.encode(): _Family(name) for name in families}
         self._prefixes: set[str] = set()
+        self._known_labels: dict[bytes, Labels] = {}
         self._lines = self._sample_bytes = 0
 
     def content(self) -> MetricsContent:
@@ -166,9 +181,9 @@ class _PageParser:
             kind = self._body[found.end : end].strip()
             suffixes = _SUFFIXES_BY_TYPE.get(kind, (b"",))
             family.pattern = _sample_pattern(found.name, suffixes)
-            if self._count_line():
+            if self._count_lines(1):
                 yield
-            yield from self._parse_block(family, end + 1)
+            yield from self._parse_block(family, end)
 
     def parse_untyped(self) -> Generator[None, None, None]:
         """
@@ -177,16 +192,14 @@ class _PageParser:
         A line of several of them is of the one with the longest name.
         """
         untyped = {name: each for name, each in self._families.items() if each.pattern is None}
-        for name, family in untyped.items():
-            family.pattern = _sample_pattern(name, _ALL_SUFFIXES)
         for found in self._find_lines(b"", tuple(untyped)):
             if found is None:
                 yield
                 continue
             family = untyped[found.name]
-            if family.failure is None and self._parse_line(
-                family, found.start, self._body.find(b"\n", found.start)
-            ):
+            family.pattern = _sample_pattern(found.name, _ALL_SUFFIXES)
+            line = b"\n" + self._body[found.start : self._body.find(b"\n", found.start)]
+            if family.failure is None and self._parse_lines(family, line, (0, len(line)), 1):
                 yield
 
     def find_prefixes(self, prefixes: Collection[str]) -> Generator[None, None, None]:
@@ -201,13 +214,26 @@ class _PageParser:
                     break
 
     def _parse_block(self, family: _Family, at: int) -> Generator[None, None, None]:
-        """Parse the lines from *at* to the next ``# TYPE`` line or the end of the page."""
-        body = self._body
-        while at < len(body) and family.failure is None and not body.startswith(b"# TYPE ", at):
-            end = body.find(b"\n", at)
-            if self._parse_line(family, at, end):
+        """
+        Parse the lines after the line feed *at*, to the next ``# TYPE`` line or the end of the page.
+        """
+        body, last = self._body, len(self._body) - 1
+        size = limits.STEP_SAMPLE_BYTES
+        while at < last and family.failure is None:
+            end = body.find(b"\n# TYPE ", at, at + size)
+            if end < 0:
+                end = last if last - at < size else body.rfind(b"\n", at + 1, at + size)
+            if end < 0:
+                end = body.find(b"\n", at + 1)
+            lines = body.count(b"\n", at, end)
+            if lines > limits.STEP_LINES and size > limits.STEP_LINES:
+                size = limits.STEP_LINES  # no more lines than bytes
+                continue
+            if self._parse_lines(family, self._body, (at, end), lines):
                 yield
-            at = end + 1
+            if body.startswith(b"\n# TYPE ", end):
+                return
+            at = end
 
     def _find_lines(
         self, begin: bytes, names: tuple[bytes, ...], after: bytes = b""
@@ -235,36 +261,46 @@ class _PageParser:
                 at += limits.STEP_BYTES - longest
                 yield None
 
-    def _parse_line(self, family: _Family, start: int, end: int) -> bool:
-        """Parse a line if it is a sample of the family, and return whether a step ends with it."""
-        ends, before = self._count_line(), self._sample_bytes
-        if family.pattern is not None and family.pattern.match(self._body, start, end):
-            self._sample_bytes += end - start
+    def _parse_lines(
+        self, family: _Family, text: bytes, place: tuple[int, int], lines: int
+    ) -> bool:
+        """
+        Parse the samples of a family in some lines, and return whether a step ends with them.
+
+        *place*: of the line feeds before and after them in *text*.
+        """
+        ends, before = self._count_lines(lines), self._sample_bytes
+        for found in family.pattern.finditer(text, *place) if family.pattern else ():
+            line = found[1]
+            self._sample_bytes += len(line)
             if self._sample_bytes > limits.MAX_SAMPLE_BYTES:
                 raise _TooCostlyError(
                     f"the samples that are read have more than {limits.MAX_SAMPLE_BYTES} bytes"
                 )
-            family.failure = self._add_sample(family, start, end)
+            family.failure = self._add_sample(family, line)
+            if family.failure is not None:
+                break
         size = limits.STEP_SAMPLE_BYTES
         return ends or before // size != self._sample_bytes // size
 
-    def _count_line(self) -> bool:
-        """Count a line, and return whether a step ends with it."""
-        self._lines += 1
+    def _count_lines(self, number: int) -> bool:
+        """Count lines, and return whether a step ends with them."""
+        before = self._lines
+        self._lines += number
         if self._lines > limits.MAX_LINES:
             raise _TooCostlyError(
                 f"the families that are read have more than {limits.MAX_LINES} lines"
             )
-        return self._lines % limits.STEP_LINES == 0
+        return before // limits.STEP_LINES != self._lines // limits.STEP_LINES
 
-    def _add_sample(self, family: _Family, start: int, end: int) -> MalformedExposition | None:
+    def _add_sample(self, family: _Family, line: bytes) -> MalformedExposition | None:
         """Return why the family cannot be used if the line is not as it must be."""
-        if end - start > limits.MAX_LINE_BYTES:
+        if len(line) > limits.MAX_LINE_BYTES:
             return MalformedExposition("one of its lines is too long", is_too_costly=True)
         if len(family.samples) >= limits.MAX_SAMPLES:
             why = f"it has more than {limits.MAX_SAMPLES} samples of {family.name}"
             return MalformedExposition(why, is_too_costly=True)
-        sample = parse_sample(self._body[start:end])
+        sample = parse_sample(line, self._known_labels)
         if sample is None:
             return MalformedExposition(f"its lines of {family.name} cannot be read")
         family.samples.append(sample)
@@ -284,17 +320,35 @@ def _line_pattern(
     begin: bytes, names: tuple[bytes, ...], after: bytes
 ) -> tuple[re.Pattern[bytes], int]:
     """Match the line feed and the begin of a line; the length is that of the longest match."""
-    by_length = sorted(names, key=len, reverse=True)
-    either = b"|".join(map(re.escape, by_length))
-    pattern = re.compile(rb"\n%b(%b)%b" % (re.escape(begin), either, re.escape(after)))
-    return pattern, 1 + len(begin) + len(by_length[0]) + len(after)
+    pattern = re.compile(rb"\n%b(%b)%b" % (re.escape(begin), _any_of(names), re.escape(after)))
+    return pattern, 1 + len(begin) + max(map(len, names)) + len(after)
+
+
+def _any_of(names: Collection[bytes]) -> bytes:
+    """
+    Return a pattern of any of some names, the longest first.
+
+    At each line of a page it looks once at what names begin with, and not once for each.
+    """
+    first, last = min(names), max(names)
+    pairs = enumerate(zip(first, last, strict=False))
+    shared = next((at for at, (one, other) in pairs if one != other), len(first))
+    rests: dict[bytes, set[bytes]] = {}
+    for name in sorted(names, reverse=True):
+        rests.setdefault(name[shared : shared + 1], set()).add(name[shared:])
+    begin = re.escape(first[:shared])
+    if len(rests) == 1:
+        return begin
+    return b"%b(?:%b)" % (begin, b"|".join(_any_of(each) for each in rests.values()))
 
 
 @lru_cache(maxsize=256)
 def _sample_pattern(family: bytes, suffixes: tuple[bytes, ...]) -> re.Pattern[bytes]:
-    """Match the begin of a line whose name is that of the family and one of these suffixes."""
+    """
+    Match the line feed and a line whose name is that of the family and one of these suffixes.
+    """
     return re.compile(
-        rb"%b(?:%b)(?![a-zA-Z0-9_:])"
+        rb"\n(%b(?:%b)(?![a-zA-Z0-9_:])[^\n]*+)"
         % (re.escape(family), b"|".join(sorted(suffixes, reverse=True)))
     )
 

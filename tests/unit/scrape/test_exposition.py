@@ -218,6 +218,31 @@ def test_a_step_may_end_anywhere_without_losing_a_line(monkeypatch):
         assert steps > 10
 
 
+@pytest.mark.parametrize("name", ["STEP_SAMPLE_BYTES", "STEP_LINES"])
+def test_a_block_may_be_parsed_in_parts_without_losing_a_line(monkeypatch, name):
+    families = ["vllm:iteration_tokens_total", "http_requests_total", "vllm:cache_config_info"]
+    expected, _ = finish(parse_page(VLLM, families))
+    assert all(expected.families.values())
+    for size in (1, 3, 20, 90, 400):
+        monkeypatch.setattr(limits, name, size)
+        found, steps = finish(parse_page(VLLM, families))
+        assert found == expected
+        assert steps > (1 if size <= 3 else 0)
+
+
+def test_a_block_ends_where_another_family_begins():
+    page = f"# TYPE {SPEED} gauge\n{SPEED} 1\n# TYPE x gauge\n{SPEED} 2\n"
+    assert values(page.encode(), SPEED) == [1.0]
+
+
+def test_names_that_begin_alike_are_found_whatever_begins_how():
+    names = ("a", "ab", "abc", "abd", "b:a", "b:ab")
+    page = "".join(f"# TYPE {name} gauge\n{name} {at}\n" for at, name in enumerate(names))
+    for text in (page, page.replace("# TYPE", "# HELP")):
+        content, _ = finish(parse_page(text.encode(), names))
+        assert [s.value for name in names for s in content.families[name]] == [0, 1, 2, 3, 4, 5]
+
+
 def test_a_line_has_a_longest():
     long = b'%s{n="%s"} 1\n' % (SPEED.encode(), b"x" * 10_000)
     assert "too long" in why(b"# TYPE %s gauge\n" % SPEED.encode() + long)
