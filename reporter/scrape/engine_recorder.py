@@ -1,7 +1,9 @@
 """Keep a few numbers of each page of a model server, bounded however long the pod runs."""
 
 from array import array
+from collections.abc import Sequence
 from datetime import timedelta
+from functools import lru_cache
 from math import isnan, nan
 
 from msgspec import Struct
@@ -73,11 +75,17 @@ class EngineRecorder(Struct, frozen=True):
         if before is None or self._is_reset(before.rows[-1], row):
             positive = array("d", (now if value > 0 else nan for value in row))
             return EngineSeries((now,), (row,), now, array("d", [now] * len(row)), positive)
-        last = before.rows[-1]
-        pairs = zip(last, row, before.changed_at, strict=True)
-        changed_at = array("d", (at if _is_same(old, new) else now for old, new, at in pairs))
-        since = zip(row, before.positive_since, strict=True)
-        positive = array("d", (_first(at, now) if value > 0 else nan for value, at in since))
+        last, changed_at, positive = before.rows[-1], before.changed_at, before.positive_since
+        # An idle engine repeats its numbers, and what is known of them.
+        if row.tobytes() != last.tobytes():
+            changed_at, positive = changed_at[:], positive[:]
+            for at, (old, new) in enumerate(zip(last, row, strict=True)):
+                if not _is_same(old, new):
+                    changed_at[at] = now
+                    if not new > 0:
+                        positive[at] = nan
+                    elif isnan(positive[at]):
+                        positive[at] = now
         times, rows = (*before.times, now), (*before.rows, row)
         kept = find_kept(times, self.spans)
         if len(kept) < len(times):
@@ -86,14 +94,15 @@ class EngineRecorder(Struct, frozen=True):
 
     def _is_reset(self, before: "array[float]", now: "array[float]") -> bool:
         """Return whether a counter fell, so that the numbers before are of another process."""
-        return any(
-            column.combine is Combine.COUNTER and new < old
-            for column, old, new in zip(self.columns, before, now, strict=True)
-        )
+        for at in _counter_positions(self.columns):
+            if now[at] < before[at]:
+                return True
+        return False
 
 
-def _first(at: float, now: float) -> float:
-    return now if isnan(at) else at
+@lru_cache(maxsize=64)
+def _counter_positions(columns: tuple[Column, ...]) -> Sequence[int]:
+    return [at for at, column in enumerate(columns) if column.combine is Combine.COUNTER]
 
 
 def _is_same(one: float, other: float) -> bool:

@@ -5,7 +5,7 @@ A page of vLLM has a thousand lines. Of each page only one number per column and
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import isnan, nan
 from typing import TypeAlias
 
@@ -31,7 +31,7 @@ MAX_NAME_LENGTH = 32
 
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9_.-]")
 
-SamplesByName: TypeAlias = Mapping[str, list[Sample]]
+SamplesByRow: TypeAlias = Mapping[str, list[Sample]]
 SeriesGroup: TypeAlias = tuple[tuple[str, str], ...]
 
 
@@ -39,30 +39,37 @@ def reduce_page(
     samples: Iterable[Sample], columns: tuple[Column, ...]
 ) -> Mapping[str, tuple[float, ...]]:
     """Return one number per column for each row, by engine; NaN where the page has none."""
-    by_name: dict[str, list[Sample]] = {}
+    by_name: dict[str, dict[str, list[Sample]]] = {}
     for sample in samples:
-        by_name.setdefault(sample.name, []).append(sample)
-    values = [_column_values(column, by_name) for column in columns]
-    rows = {row for each in values for row in each}
-    return {row: tuple(each.get(row, nan) for each in values) for row in sorted(rows)}
+        by_row = by_name.setdefault(sample.name, {})
+        by_row.setdefault(_row_of(sample), []).append(sample)
+    series = [_find_series(column, by_name) for column in columns]
+    rows = sorted({row for each in series for row in each})
+    pairs = list(zip(columns, series, strict=True))
+    return {row: tuple([_number(column, each.get(row)) for column, each in pairs]) for row in rows}
 
 
-def _column_values(column: Column, by_name: SamplesByName) -> Mapping[str, float]:
-    rows: dict[str, dict[SeriesGroup, float]] = {}
-    for sample in _find_series(column, by_name):
-        groups = rows.setdefault(_row_of(sample), {})
-        if _is_counted(column, sample):
-            group = _group_of(column, sample)
-            groups[group] = _add(column.combine, groups.get(group), sample.value)
-    return {row: sum(groups.values(), 0.0) for row, groups in rows.items()}
-
-
-def _find_series(column: Column, by_name: SamplesByName) -> Iterable[Sample]:
+def _find_series(column: Column, by_name: Mapping[str, SamplesByRow]) -> SamplesByRow:
     for family in column.families:
         found = by_name.get(family) or by_name.get(f"{family}{COUNT_SUFFIX}")
         if found:
             return found
-    return ()
+    return {}
+
+
+def _number(column: Column, series: Sequence[Sample] | None) -> float:
+    """Return the number of a column in one row; *series*: of that row, None without the family."""
+    if series is None:
+        return nan
+    if column.only is not None or column.among is not None:
+        series = [sample for sample in series if _is_counted(column, sample)]
+    if len(series) == 1:
+        return 0.0 + series[0].value
+    groups: dict[SeriesGroup, float] = {}
+    for sample in series:
+        group = _group_of(column, sample)
+        groups[group] = _add(column.combine, groups.get(group), sample.value)
+    return sum(groups.values(), 0.0)
 
 
 def _row_of(sample: Sample) -> str:

@@ -1,5 +1,6 @@
 """The rows of an engine that its readers need: each looks back for a time of its own."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -58,7 +59,7 @@ def find_kept(times: Sequence[float], spans: Iterable[Span]) -> Sequence[int]:
     newest, end = times[-1], len(times)
     kept: set[int] = {end - 1}
     for span in spans:
-        beyond = sum(newest - at >= span.seconds for at in times)
+        beyond = bisect_right(times, -span.seconds, key=lambda at: at - newest)
         last = float("-inf")
         for position in range(max(min(beyond - 1, end - span.pages), 0), end - 1):
             if times[position] - last >= span.step:
