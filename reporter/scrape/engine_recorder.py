@@ -94,10 +94,7 @@ class EngineRecorder(Struct, frozen=True):
 
     def _is_reset(self, before: "array[float]", now: "array[float]") -> bool:
         """Return whether a counter fell, so that the numbers before are of another process."""
-        for at in _counter_positions(self.columns):
-            if now[at] < before[at]:
-                return True
-        return False
+        return any(now[at] < before[at] for at in _counter_positions(self.columns))
 
 
 @lru_cache(maxsize=64)

@@ -4,7 +4,6 @@ Share the event loop between the pages that are parsed and everything else, and 
 
 import asyncio
 from collections.abc import Callable
-from contextlib import AsyncExitStack
 from itertools import count
 
 from reporter.scrape import limits
@@ -24,7 +23,8 @@ async def parse_in_steps(
     """
     now = now or asyncio.get_running_loop().time
     spent = 0.0
-    async with AsyncExitStack() as turn:
+    has_turn = False
+    try:
         for number in count(1):
             begun = now()
             try:
@@ -37,9 +37,12 @@ async def parse_in_steps(
             if spent > limits.MAX_PARSE_TIME.total_seconds():
                 break
             if number == limits.FREE_STEPS:
-                await turn.enter_async_context(turns)
+                has_turn = await turns.acquire()
             pause = step * (1 / limits.PARSE_SHARE - 1) if number > limits.FREE_STEPS else 0.0
             await asyncio.sleep(pause)
+    finally:
+        if has_turn:
+            turns.release()
     return MalformedExposition("parsing it takes too long", is_too_costly=True)
 
 

@@ -7,7 +7,6 @@ slow pod delays no other.
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from typing import NoReturn, Protocol
@@ -104,8 +103,9 @@ class Scraper:
         self._turns = ScrapeTurns(config.files, config.proxied_per_minute)
         self._paths: PathSelector | None = None
         self._parsing = asyncio.Semaphore(1)
-        self._slot_released = asyncio.Event()
+        self._may_start = asyncio.Event()
         self._refreshed_at: float | None = None
+        self._wakes_at = 0.0
 
     def set_scrapes(self, scrapes: Mapping[str, Scrape], targets: ScrapeTargets) -> None:
         """
@@ -113,7 +113,7 @@ class Scraper:
         """
         self._config = replace(self._config, scrapes=scrapes)
         self._targets, self._refreshed_at = targets, None
-        self._slot_released.set()
+        self._may_start.set()
 
     @property
     def mode(self) -> ScrapeMode:
@@ -165,15 +165,24 @@ class Scraper:
                 until_due = until_refresh if due is None else max(due - now, 0.0)
                 until_turn = self._turns.seconds_until_turn(now)
                 waits = (until_refresh, until_due, until_turn)
-                self._slot_released.clear()
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(min(each for each in waits if each is not None)):
-                        await self._slot_released.wait()
+                await self._wait(min(each for each in waits if each is not None))
+
+    async def _wait(self, seconds: float) -> None:
+        """Wait until there may be something to do, at most so long."""
+        loop = asyncio.get_running_loop()
+        self._wakes_at = loop.time() + seconds
+        self._may_start.clear()
+        # A timer, as to cancel the waiting costs more than all of it.
+        timer = loop.call_at(self._wakes_at, self._may_start.set)
+        try:
+            await self._may_start.wait()
+        finally:
+            timer.cancel()
 
     def _enqueue(self, paths: PathSelector, slots: Iterable[ScrapeSlot]) -> None:
         for slot in slots:
             self._turns.enqueue(slot, paths.path_for(slot.page.namespace, slot.page.port))
-        self._slot_released.set()
+        self._may_start.set()
 
     async def _refresh_targets(self) -> float:
         """
@@ -211,7 +220,9 @@ class Scraper:
 
     def _release_slot(self, turn: Turn, _: asyncio.Task[None]) -> None:
         turn.release()
-        self._slot_released.set()
+        due = self._schedule.next_due()
+        if self._turns.has_waiting() or (due is not None and due < self._wakes_at):
+            self._may_start.set()
 
     async def _run_scrape(self, paths: PathSelector, slot: ScrapeSlot, path: ScrapePath) -> None:
         result, slot.tried_at = ScrapeResult.FAILED, _loop_time()

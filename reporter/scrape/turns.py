@@ -73,6 +73,10 @@ class SlotPool(Generic[Waiter]):
         found = self._groups[group]
         return bool(self._free and found.free and found.waiting)
 
+    def has_waiting(self) -> bool:
+        """Return whether anything waits for a slot."""
+        return any(group.waiting for group in self._groups)
+
     def drain(self, group: int) -> list[Waiter]:
         """Return the waiters of a group, and let none of them wait any longer."""
         waiting = sorted(self._groups[group].waiting, key=lambda each: each[:2])
@@ -129,6 +133,10 @@ class ScrapeTurns:
             return None
         self._next_at = now + self._apart
         return Turn(proxied[0], ScrapePath.PROXY, partial(self._proxied.release, 0))
+
+    def has_waiting(self) -> bool:
+        """Return whether a page waits for its turn."""
+        return self._direct.has_waiting() or self._proxied.has_waiting()
 
     def seconds_until_turn(self, now: float) -> float | None:
         """Return in how many seconds the budget allows another page; None if none waits for it."""
