@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from functools import lru_cache
 from math import isnan, nan
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,6 +20,13 @@ from reporter.scrape.spans import Span, find_kept, join_spans
 MAX_ENGINES = 64
 """
 The engines of a page that are kept, by the order of their labels. vLLM runs at most one per GPU.
+"""
+
+
+KeptByTimes: TypeAlias = dict[tuple[float, ...], tuple[tuple[float, ...], Sequence[int]]]
+"""
+The times and the positions of the rows that are kept, by the times before a page, which the engines
+of a pod mostly share.
 """
 
 
@@ -39,8 +47,11 @@ class EngineRecorder(Struct, frozen=True):
         before = history.engines or EngineReadings(self.columns)
         observed = before.observed + self._observed_since(before, scrape)
         rows = list(reduce_page(scrape.samples, self.columns).items())
+        kept: KeptByTimes = {}
         by_engine = {
-            engine: self._add_row(before.by_engine.get(engine), array("d", row), now=observed)
+            engine: self._add_row(
+                before.by_engine.get(engine), array("d", row), kept, now=observed
+            )
             for engine, row in rows[:MAX_ENGINES]
         }
         left_out = len(rows) - len(by_engine)
@@ -70,7 +81,7 @@ class EngineRecorder(Struct, frozen=True):
         )
 
     def _add_row(
-        self, before: EngineSeries | None, row: "array[float]", *, now: float
+        self, before: EngineSeries | None, row: "array[float]", kept: KeptByTimes, *, now: float
     ) -> EngineSeries:
         if before is None or self._is_reset(before.rows[-1], row):
             positive = array("d", (now if value > 0 else nan for value in row))
@@ -86,10 +97,14 @@ class EngineRecorder(Struct, frozen=True):
                         positive[at] = nan
                     elif isnan(positive[at]):
                         positive[at] = now
-        times, rows = (*before.times, now), (*before.rows, row)
-        kept = find_kept(times, self.spans)
-        if len(kept) < len(times):
-            times, rows = tuple(times[i] for i in kept), tuple(rows[i] for i in kept)
+        if before.times not in kept:
+            all_times = (*before.times, now)
+            positions = find_kept(all_times, self.spans)
+            kept[before.times] = tuple([all_times[i] for i in positions]), positions
+        times, positions = kept[before.times]
+        rows = (*before.rows, row)
+        if len(positions) < len(rows):
+            rows = tuple([rows[i] for i in positions])
         return EngineSeries(times, rows, before.first_at, changed_at, positive)
 
     def _is_reset(self, before: "array[float]", now: "array[float]") -> bool:

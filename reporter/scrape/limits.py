@@ -112,6 +112,12 @@ DIRECT_TRY_INTERVAL = timedelta(minutes=10)
 MAX_DIRECT_TRIES = 16
 """Namespaces that are tried at the same time: of a thousand all are within six minutes."""
 
+MOMENTS_APART = timedelta(seconds=0.25)
+"""
+Time between two moments at which pages are read. A process that wakes for each of 130 pages a second
+spends half as much again on a page as one that reads 33 of them together.
+"""
+
 STARTS_BETWEEN_YIELDS = 16
 """Scrapes that are started before other tasks run."""
 

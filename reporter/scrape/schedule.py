@@ -11,7 +11,7 @@ from zlib import crc32
 
 from msgspec import Struct
 
-from reporter.scrape.limits import MAX_SKIPPED_INTERVALS, SKIPPED_INTERVALS
+from reporter.scrape.limits import MAX_SKIPPED_INTERVALS, MOMENTS_APART, SKIPPED_INTERVALS
 from reporter.scrape.scrapes import MetricsPage
 
 
@@ -29,10 +29,15 @@ def offset(uid: str) -> float:
 
 
 def next_scrape_time(uid: str, *, after: float, interval: float, skip: int = 0) -> float:
-    """Return this pod's first moment later than *after*, or *skip* intervals later."""
-    share = offset(uid)
-    number = floor(after / interval - share) + 1
-    found = (number + share) * interval
+    """
+    Return this pod's first moment later than *after*, or *skip* intervals later.
+
+    Pods share moments that are MOMENTS_APART, each pod the same one in every interval.
+    """
+    moments = max(round(interval / MOMENTS_APART.total_seconds()), 1)
+    begin = floor(offset(uid) * moments) * interval / moments
+    number = floor((after - begin) / interval) + 1
+    found = number * interval + begin
     return (found if found > after else found + interval) + skip * interval
 
 

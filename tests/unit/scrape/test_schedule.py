@@ -4,6 +4,7 @@ from collections import Counter
 from datetime import timedelta
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,6 +48,18 @@ def test_pods_are_spread_over_the_interval():
     seconds = Counter(int(at) for at, _ in scrape_all(schedule, begin=1000, end=1014.9))
     assert len(seconds) == 15
     assert max(seconds.values()) < 200
+
+
+def test_pods_share_moments_and_keep_them():
+    moments = {next_scrape_time(f"uid-{n}", after=1000, interval=15) for n in range(5000)}
+    assert sorted(moments) == [1000 + 0.25 * (n + 1) for n in range(60)]
+    for uid in ("a", "b", "c"):
+        first = next_scrape_time(uid, after=1000, interval=15)
+        assert next_scrape_time(uid, after=first, interval=15) == first + 15
+
+
+def test_an_interval_may_be_shorter_than_the_time_between_moments():
+    assert next_scrape_time("a", after=10, interval=0.1) == pytest.approx(10.1)
 
 
 def test_a_failing_page_is_read_less_and_less_often_but_every_four_intervals():
