@@ -6,11 +6,14 @@ position in the interval.
 """
 
 import argparse
+import asyncio
 import math
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+
+import aiohttp
 
 from e2e.bench.load.loading_pods import ANSWERING, HANGING, LATE, READY, SERVING
 from e2e.bench.load.scrape_bench import CHANGES, FILES, INTERVAL, ScrapeBench
@@ -21,6 +24,10 @@ from e2e.bench.support.latency_probe import percentile
 from e2e.controlplane import ControlPlane
 from e2e.support import machine
 from e2e.support.production_stack.workload import MINIMAL_OPTIONS
+from reporter.kinds.core import Pod, PodStatus
+from reporter.kinds.objects import Metadata
+from reporter.scrape.fetcher import DirectFetcher
+from reporter.scrape.schedule import LastOutcome
 
 
 GOAL_AT_ONCE, SIZE_OF_GOAL = 2.0, 2_000
@@ -38,6 +45,12 @@ SCRAPE_TIMEOUT = 20 * INTERVAL
 
 GOAL_OF_READY_CPU, GOAL_OF_READY_MEMORY = 15.0, 40.0
 """Seconds of CPU a minute, and MiB, that SIZE_OF_GOAL Ready pods may cost."""
+
+FETCHES, TURNS = 300, 5
+"""Fetches in a row of one page, and how often they and those of aiohttp take turns."""
+
+GOAL_OF_FETCH = 0.6
+"""Share of the CPU time that a GET of aiohttp takes."""
 
 HANGING_HEAD_START = 10
 """Seconds from the creation of hanging pods to that of the responding one."""
@@ -70,12 +83,52 @@ def _measure(arguments: argparse.Namespace) -> Iterator[BenchRow]:
 
 def _rows(cluster: ScrapeBench, arguments: argparse.Namespace) -> Iterator[BenchRow]:
     rounds = arguments.rounds
+    yield _fetch(cluster)
     yield from _at_once(cluster, arguments.pods, rounds)
     yield from _spread(cluster, arguments.pods, rounds)
     yield from _large_pages(cluster, arguments.pods, rounds)
     yield from _half_hang(cluster, arguments.many, rounds)
     yield from _newcomer(cluster, arguments.hanging, rounds)
     yield from _ready(cluster, arguments)
+
+
+def _fetch(cluster: ScrapeBench) -> BenchRow:
+    """Measure what it costs to fetch a page, beside a GET of aiohttp in the same process."""
+    ours, theirs = asyncio.run(_fetch_costs(str(SERVING[1]), cluster.page_port))
+    cluster.take_requests()
+    return BenchRow(
+        "a page of vLLM: CPU to fetch it alone",
+        f"≤ {GOAL_OF_FETCH:.0%} of aiohttp's",
+        f"{ours * 1e6:.0f} µs",
+        ours <= GOAL_OF_FETCH * theirs,
+        f"a GET of aiohttp: {theirs * 1e6:.0f} µs; the least of {TURNS} times {FETCHES}",
+    )
+
+
+async def _fetch_costs(address: str, port: int) -> tuple[float, float]:
+    """Return the least CPU seconds that the fetcher and aiohttp take for a page."""
+    fetcher = DirectFetcher(is_allowed=lambda _: True)
+    pod = Pod(metadata=Metadata(name="alone"), status=PodStatus(pod_ip=address))
+    connector = aiohttp.TCPConnector(force_close=True)
+    async with aiohttp.ClientSession(connector=connector) as session:
+
+        async def ours() -> None:
+            with await fetcher.fetch(pod, port, LastOutcome.SUCCEEDED) as page:
+                assert page
+
+        async def theirs() -> None:
+            async with session.get(f"http://{address}:{port}/metrics") as response:
+                assert await response.read()
+
+        costs = [(await _cost(ours), await _cost(theirs)) for _ in range(TURNS)]
+    return min(cost for cost, _ in costs), min(cost for _, cost in costs)
+
+
+async def _cost(fetch: Callable[[], Awaitable[None]]) -> float:
+    begun = time.process_time()
+    for _ in range(FETCHES):
+        await fetch()
+    return (time.process_time() - begun) / FETCHES
 
 
 def _at_once(cluster: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow]:

@@ -39,9 +39,9 @@ class ScrapeBench:
 
     def __init__(self, plane: ControlPlane, inference_sets: int) -> None:
         self.plane, self.pods = plane, LoadingPods(plane, inference_sets)
-        self._port = free_port()
+        self.page_port = free_port()
         env = {**os.environ, "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-m", "e2e.bench.load.page_server", str(self._port)]
+        command = [sys.executable, "-m", "e2e.bench.load.page_server", str(self.page_port)]
         plane.run("pages", command, env)
         self.reporter = self._start()
         self._other_pods = self._pods()
@@ -58,7 +58,7 @@ class ScrapeBench:
             "--startup-grace-seconds=0",
             "--settle-seconds=1",
             f"--scrape-interval-seconds={INTERVAL}",
-            f"--weight-download-metric-port={self._port}",
+            f"--weight-download-metric-port={self.page_port}",
             "--scrape-mode=direct",
             *flags,
             env={"PYTHONPATH": str(ROOT)},
@@ -76,7 +76,7 @@ class ScrapeBench:
 
     def take_requests(self) -> list[tuple[float, str]]:
         """Return time and address of each scrape with a response since the last call."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/scrapes") as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.page_port}/scrapes") as answer:
             return [(at, address) for at, address in json.load(answer)]
 
     def during(self, seconds: float) -> tuple[list[tuple[float, str]], float]:
