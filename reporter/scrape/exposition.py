@@ -118,11 +118,18 @@ class MetricsContent(Struct, frozen=True):
     prefixes: frozenset[str]
 
 
-def parse_page(page: bytes, families: Collection[str], prefixes: Collection[str] = ()) -> Steps:
+def parse_page(
+    page: bytes,
+    families: Collection[str],
+    prefixes: Collection[str] = (),
+    *,
+    missing: Collection[str] = (),
+) -> Steps:
     """
     Parse a page in steps, yielding between them; return its content or why it cannot be used.
 
-    *families*: each named as on its ``# TYPE`` line.
+    *families*: each named as on its ``# TYPE`` line. *missing*: those without a sample on a page before;
+    if they have no ``# TYPE`` line on this one either, it is searched once and not twice.
     """
     if page and not page.endswith(b"\n"):
         # The format ends every line with a line feed, so the rest of the page was lost.
@@ -131,8 +138,7 @@ def parse_page(page: bytes, families: Collection[str], prefixes: Collection[str]
         return MalformedExposition("it is not in the Prometheus text format")
     parser = _PageParser(page, families)
     try:
-        yield from parser.parse_typed()
-        yield from parser.parse_untyped()
+        yield from parser.parse_families(missing)
         yield from parser.find_prefixes(prefixes)
     except _TooCostlyError as err:
         return MalformedExposition(str(err), is_too_costly=True)
@@ -170,42 +176,57 @@ class _PageParser:
         }
         return MetricsContent(found, frozenset(self._prefixes))
 
-    def parse_typed(self) -> Generator[None, None, None]:
-        """Parse the blocks behind the ``# TYPE`` lines of the requested families."""
-        for found in self._find_lines(b"# TYPE ", tuple(self._families), b" "):
-            if found is None:
-                yield
-                continue
-            family = self._families[found.name]
-            end = self._body.find(b"\n", found.end)
-            kind = self._body[found.end : end].strip()
-            suffixes = _SUFFIXES_BY_TYPE.get(kind, (b"",))
-            family.pattern = _sample_pattern(found.name, suffixes)
-            if self._count_lines(1):
-                yield
-            yield from self._parse_block(family, end)
-
-    def parse_untyped(self) -> Generator[None, None, None]:
+    def parse_families(self, missing: Collection[str]) -> Generator[None, None, None]:
         """
-        Parse the lines of families without a ``# TYPE`` line, wherever they are.
+        Parse the blocks behind ``# TYPE`` lines, and then the lines of families without one.
+        """
+        guess = tuple(name for name, each in self._families.items() if each.name in missing)
+        lines = yield from self._parse_blocks(_block_pattern(tuple(self._families), guess))
+        untyped = tuple(name for name, each in self._families.items() if each.pattern is None)
+        if untyped != guess:
+            lines = yield from self._parse_blocks(_line_pattern(b"", untyped))
+        for found in lines:
+            if self._parse_untyped(found):
+                yield
+
+    def _parse_blocks(
+        self, wanted: "_LinePattern | None"
+    ) -> Generator[None, None, list["_FoundLine"]]:
+        """Parse the blocks behind the ``# TYPE`` lines that are wanted, and return the other lines."""
+        others: list[_FoundLine] = []
+        for found in self._find_lines(wanted):
+            if found is None or self._count_lines(1):
+                yield
+            if found is None:
+                continue
+            if self._body.startswith(b"#", found.start):
+                yield from self._parse_typed(found)
+            else:
+                others.append(found)
+        return others
+
+    def _parse_typed(self, found: "_FoundLine") -> Generator[None, None, None]:
+        family = self._families[found.name]
+        end = self._body.find(b"\n", found.end)
+        kind = self._body[found.end : end].strip()
+        family.pattern = _sample_pattern(found.name, _SUFFIXES_BY_TYPE.get(kind, (b"",)))
+        yield from self._parse_block(family, end)
+
+    def _parse_untyped(self, found: "_FoundLine") -> bool:
+        """
+        Parse a line of a family without a ``# TYPE`` line; return whether a step ends with it.
 
         A line of several of them is of the one with the longest name.
         """
-        untyped = {name: each for name, each in self._families.items() if each.pattern is None}
-        for found in self._find_lines(b"", tuple(untyped)):
-            if found is None:
-                yield
-                continue
-            family = untyped[found.name]
-            family.pattern = _sample_pattern(found.name, _ALL_SUFFIXES)
-            line = b"\n" + self._body[found.start : self._body.find(b"\n", found.start)]
-            if family.failure is None and self._parse_lines(family, line, (0, len(line)), 1):
-                yield
+        family = self._families[found.name]
+        family.pattern = _sample_pattern(found.name, _ALL_SUFFIXES)
+        line = b"\n" + self._body[found.start : self._body.find(b"\n", found.start)]
+        return family.failure is None and self._parse_lines(family, line, (0, len(line)), 0)
 
     def find_prefixes(self, prefixes: Collection[str]) -> Generator[None, None, None]:
         for prefix in prefixes:
             for begin in (b"# TYPE ", b""):
-                for found in self._find_lines(begin, (prefix.encode(),)):
+                for found in self._find_lines(_line_pattern(begin, (prefix.encode(),))):
                     if found is not None:
                         self._prefixes.add(prefix)
                         break
@@ -236,24 +257,22 @@ class _PageParser:
             at = end
 
     def _find_lines(
-        self, begin: bytes, names: tuple[bytes, ...], after: bytes = b""
+        self, wanted: "_LinePattern | None"
     ) -> Generator["_FoundLine | None", None, None]:
-        """
-        Yield each line that begins with *begin*, one of the *names* and what comes *after* it.
-
-        Yields None where other tasks may run.
-        """
-        if not names:
+        """Yield each line that begins as wanted, and None where other tasks may run."""
+        if wanted is None:
             return
-        pattern, longest = _line_pattern(begin, names, after)
+        pattern, longest = wanted
         first = pattern.match(b"\n" + self._body[:longest])
         if first is not None:
-            yield _FoundLine(0, first.end() - 1, first[1])
+            yield _FoundLine(0, first.end() - 1, first[first.lastindex or 0])
         at, body = 0, self._body
         while True:
             found = pattern.search(body, at, at + limits.STEP_BYTES)
             if found is not None:
-                yield _FoundLine(found.start() + 1, found.end(), found[1])
+                if found.start() + longest > at + limits.STEP_BYTES:  # the name may be cut off
+                    found = pattern.match(body, found.start()) or found
+                yield _FoundLine(found.start() + 1, found.end(), found[found.lastindex or 0])
                 at = found.start() + 1
             elif at + limits.STEP_BYTES >= len(body):
                 return
@@ -315,13 +334,31 @@ class _FoundLine(NamedTuple):
     name: bytes
 
 
+_LinePattern: TypeAlias = tuple[re.Pattern[bytes], int]
+"""
+What matches a line feed and the begin of a line, with the name as its group, and the length of the
+longest match.
+"""
+
+
 @lru_cache(maxsize=64)
-def _line_pattern(
-    begin: bytes, names: tuple[bytes, ...], after: bytes
-) -> tuple[re.Pattern[bytes], int]:
-    """Match the line feed and the begin of a line; the length is that of the longest match."""
-    pattern = re.compile(rb"\n%b(%b)%b" % (re.escape(begin), _any_of(names), re.escape(after)))
-    return pattern, 1 + len(begin) + max(map(len, names)) + len(after)
+def _block_pattern(families: tuple[bytes, ...], untyped: tuple[bytes, ...]) -> _LinePattern | None:
+    """Match the ``# TYPE`` lines of some families, and any lines of others."""
+    if not families:
+        return None
+    either = b"# TYPE (%b) " % _any_of(families)
+    if untyped:
+        either += b"|(%b)" % _any_of(untyped)
+    return re.compile(b"\n(?:%b)" % either), len(b"\n# TYPE  ") + max(map(len, families))
+
+
+@lru_cache(maxsize=64)
+def _line_pattern(begin: bytes, names: tuple[bytes, ...]) -> _LinePattern | None:
+    """Match lines that begin so and with one of these names; None without a name."""
+    if not names:
+        return None
+    pattern = re.compile(b"\n%b(%b)" % (re.escape(begin), _any_of(names)))
+    return pattern, 1 + len(begin) + max(map(len, names))
 
 
 def _any_of(names: Collection[bytes]) -> bytes:

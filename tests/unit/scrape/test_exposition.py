@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from reporter.scrape import limits
-from reporter.scrape.exposition import MalformedExposition, parse_page
+from reporter.scrape.exposition import MalformedExposition, MetricsContent, parse_page
 from reporter.stories.metrics_pages import finish, has_family, parse_samples
 from tests.support.stubs import metrics_pages
 
@@ -241,6 +241,39 @@ def test_names_that_begin_alike_are_found_whatever_begins_how():
     for text in (page, page.replace("# TYPE", "# HELP")):
         content, _ = finish(parse_page(text.encode(), names))
         assert [s.value for name in names for s in content.families[name]] == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("typed", [True, False])
+def test_families_that_the_page_before_lacks_may_be_there_or_not(typed):
+    """The guess saves time, and changes nothing."""
+    names = ("a", "ab", "b", "c")
+    page = "".join(f"{name} {at}\n" for at, name in enumerate(names) if name != "c")
+    if typed:
+        page = page.replace("ab ", "# TYPE ab gauge\nab ") + "a 7\nab 8\n"
+    expected, _ = finish(parse_page(page.encode(), names))
+    assert isinstance(expected, MetricsContent)
+    assert [bool(expected.families[name]) for name in names] == [True, True, True, False]
+    for missing in ((), ("c",), ("a", "b", "c"), names, ("a", "ab")):
+        found, _ = finish(parse_page(page.encode(), names, missing=missing))
+        assert found == expected
+
+
+@pytest.mark.parametrize("missing", [(), (SPEED,)])
+def test_lines_of_a_family_without_a_type_are_counted(missing):
+    page = b"other 1\n" + f"{SPEED}_x 1\n".encode() * (limits.MAX_LINES + 1)
+    content, steps = finish(parse_page(page, [SPEED], missing=missing))
+    assert isinstance(content, MalformedExposition)
+    assert content.is_too_costly
+    assert steps >= limits.MAX_LINES // limits.STEP_LINES
+
+
+def test_a_step_that_ends_within_a_name_is_not_the_end_of_it(monkeypatch):
+    page = b"x 1\n" * 10 + b"vllm:a_b 7\n" + b"x 1\n" * 10
+    for size in range(20, 80):
+        monkeypatch.setattr(limits, "STEP_BYTES", size)
+        content, _ = finish(parse_page(page, ["vllm:a", "vllm:a_b"]))
+        assert isinstance(content, MetricsContent)
+        assert [len(found) for found in content.families.values()] == [0, 1]
 
 
 def test_a_line_has_a_longest():
