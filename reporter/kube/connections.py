@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import ssl
+from asyncio.sslproto import SSLProtocol
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -25,6 +26,12 @@ MAX_CONNECTIONS = 128
 
 READ_BUFFER_BYTES = 2**21
 """Large enough that most lines of a watch are read in one step."""
+
+TLS_BUFFER_BYTES = 2**16
+"""
+What asyncio reads from a TLS connection at a time. It keeps a buffer of that size for each one, by default
+256 KiB, and each watch holds a connection.
+"""
 
 REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 
@@ -142,6 +149,8 @@ class Connections:
 
 
 def _new_session(config: RestConfig, sockets: OpenSockets) -> aiohttp.ClientSession:
+    # asyncio has no parameter for it (asyncio/sslproto.py).
+    SSLProtocol.max_size = TLS_BUFFER_BYTES  # type: ignore[misc]
     is_tls = any(url.lower().startswith("https") for url in (config.host, config.proxy or ""))
     connector = aiohttp.TCPConnector(
         limit=MAX_CONNECTIONS,
