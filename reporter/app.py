@@ -107,7 +107,7 @@ class Reporter:
         # Made before the parts that count in it. What it asks them for at a scrape it gets later, by its
         # methods `show_…` and `set_…_function`; the inputs are looked up only then.
         self.metrics = Metrics(catalogue, self._report_inputs, self._leadership, clock)
-        api.on_request(self.metrics.count_api_request)
+        api.requests.subscribe(self.metrics.count_api_request)
         self._inputs = Inputs(
             settings, catalogue, api, clock, count_scrape=self.metrics.count_scrape
         )

@@ -111,7 +111,7 @@ class Hub:
         self._is_listed = settings.hub_engage is Engage.LISTED
         self._wire_inputs()
         self.metrics = HubMetrics(self._report_inputs, clock)
-        api.on_request(self.metrics.count_api_request)
+        api.requests.subscribe(self.metrics.count_api_request)
         lock = LeaseLock(api, settings.lease_namespace, settings.leader_election_id)
         self._leadership = lifecycle.make_leadership(
             settings, lock, identity=self._identity, clock=clock
