@@ -6,9 +6,8 @@ import uuid
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from importlib.metadata import version
 
-from reporter import PROGRAM_NAME
+from reporter import PROGRAM_NAME, PROGRAM_VERSION
 from reporter.catalogue.subject_definitions import NO_SUBJECTS
 from reporter.controller import permissions
 from reporter.controller.inputs import report_watch
@@ -209,7 +208,7 @@ class Hub:
         logger.info(
             "%s hub %s: asks %s for clusters %s",
             PROGRAM_NAME,
-            version(PROGRAM_NAME),
+            PROGRAM_VERSION,
             settings.hub_query_url,
             f"of objects in namespace {settings.lease_namespace}"
             if self._is_listed
