@@ -182,12 +182,12 @@ def why_undecodable(kind: ResourceKind, name: NamespacedName) -> str:
 
 
 def why_incomplete(
-    snapshot: Snapshot, kind: ResourceKind, namespace: str, *, now: datetime
+    snapshot: Snapshot, kind: ResourceKind, namespace: str = "", *, now: datetime
 ) -> str:
     """
     Return why a namespace may have objects of a kind that are not known as they are; else "".
 
-    The kind cannot be read, or an object of it could not be decoded.
+    The kind cannot be read, or an object of it could not be decoded. *namespace*: empty for all of them.
     """
     why = snapshot.why_unknown(kind, now=now)
     if why or not snapshot.undecodable:
@@ -195,7 +195,7 @@ def why_incomplete(
     names = [
         (ref.namespace, ref.name)
         for ref in snapshot.undecodable
-        if ref.resource == kind.watch_name and ref.namespace == namespace
+        if ref.resource == kind.watch_name and namespace in {"", ref.namespace}
     ]
     return why_undecodable(kind, min(names)) if names else ""
 
