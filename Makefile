@@ -297,6 +297,8 @@ release-notes: # print the section of the changelog on this version
 release-check: ## check that TAG=vX.Y.Z is the version of program, chart and changelog
 	@test "$(TAG)" = "v$(VERSION)" || \
 	  { echo "The tag is $(or $(TAG),empty), and the version in pyproject.toml $(VERSION)" >&2; exit 1; }
+	@grep -qxF 'PROGRAM_VERSION = "$(VERSION)"' reporter/__init__.py || \
+	  { echo "reporter/__init__.py has another PROGRAM_VERSION than $(VERSION)" >&2; exit 1; }
 	@grep -qxF 'appVersion: "$(VERSION)"' $(CHART)/Chart.yaml && \
 	  grep -qx 'version: .*+reporter\.$(subst .,\.,$(VERSION))' $(CHART)/Chart.yaml || \
 	  { echo "$(CHART)/Chart.yaml has another version or appVersion than $(VERSION)" >&2; exit 1; }

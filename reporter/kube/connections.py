@@ -8,13 +8,12 @@ from asyncio.sslproto import SSLProtocol
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from importlib import metadata
 from typing import Any, TypeAlias
 
 import aiohttp
 from aiohttp.connector import Connection
 
-from reporter import PROGRAM_NAME
+from reporter import PROGRAM_NAME, PROGRAM_VERSION
 from reporter.kube.open_sockets import OpenSockets
 from reporter.kube.rest_config import RestConfig
 from reporter.kube.tls import verifying_context
@@ -41,13 +40,8 @@ logger = logging.getLogger(__name__)
 
 
 def user_agent() -> str:
-    """
-    Return the User-Agent of all requests, as "name/version"; "unknown" for a program not installed.
-    """
-    try:
-        return f"{PROGRAM_NAME}/{metadata.version(PROGRAM_NAME)}"
-    except metadata.PackageNotFoundError:
-        return f"{PROGRAM_NAME}/unknown"
+    """Return the User-Agent of all requests, as "name/version"."""
+    return f"{PROGRAM_NAME}/{PROGRAM_VERSION}"
 
 
 class ConnectedResponse(aiohttp.ClientResponse):
