@@ -144,7 +144,7 @@ class Connections:
 
 def _new_session(config: RestConfig, sockets: OpenSockets) -> aiohttp.ClientSession:
     # asyncio has no parameter for it (asyncio/sslproto.py).
-    SSLProtocol.max_size = TLS_BUFFER_BYTES  # type: ignore[misc]
+    SSLProtocol.max_size = TLS_BUFFER_BYTES
     is_tls = any(url.lower().startswith("https") for url in (config.host, config.proxy or ""))
     connector = aiohttp.TCPConnector(
         limit=MAX_CONNECTIONS,

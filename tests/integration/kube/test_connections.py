@@ -2,6 +2,7 @@
 
 import gc
 from asyncio.sslproto import SSLProtocol
+from typing import Any
 
 from reporter.kube.connections import TLS_BUFFER_BYTES
 from tests.integration.kube.credentials_fixture import only, who
@@ -22,7 +23,7 @@ async def test_a_connection_keeps_a_small_buffer(tmp_path):
         )
         async with connected(kubeconfig) as api:
             assert await who(api) == "one"
-            open_now = [each for each in gc.get_objects() if isinstance(each, SSLProtocol)]
+            open_now: list[Any] = [e for e in gc.get_objects() if isinstance(e, SSLProtocol)]
             # Python may call it otherwise one day, and would then ignore the limit.
             sizes = {len(each._ssl_buffer) for each in open_now}
     assert sizes == {TLS_BUFFER_BYTES}

@@ -108,15 +108,18 @@ def test_pods_share_the_state_before_a_restart_and_the_name_of_their_node():
     status = {"name": "vllm", "state": state, "lastState": {}}
     one, other = (decoded_pod(containerStatuses=[status], startTime=NOON) for _ in range(2))
     assert one.spec.node_name is other.spec.node_name
-    (container,) = one.status.container_statuses
+    (container,) = one.status.container_statuses or ()
     assert container.last_state is NO_STATE
+    assert container.state.running is not None
     assert container.state.running.started_at is other.status.start_time
 
 
 def test_an_earlier_end_of_a_container_is_kept():
     last = {"terminated": {"reason": "OOMKilled", "exitCode": 137}}
     pod = decoded_pod(containerStatuses=[{"name": "vllm", "lastState": last}])
-    assert pod.status.container_statuses[0].last_state.terminated.reason == "OOMKilled"
+    (container,) = pod.status.container_statuses or ()
+    assert container.last_state.terminated is not None
+    assert container.last_state.terminated.reason == "OOMKilled"
 
 
 def test_routes_of_one_gateway_share_the_reference_to_it():
