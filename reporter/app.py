@@ -4,10 +4,9 @@ import asyncio
 import uuid
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
-from importlib.metadata import version
 from typing import Any, TypeAlias
 
-from reporter import PROGRAM_NAME
+from reporter import PROGRAM_VERSION
 from reporter.announcing.announcements import Announcements
 from reporter.announcing.earlier_events import NOT_READ, EarlierEvents
 from reporter.announcing.event_plan import EventPlan
@@ -107,7 +106,7 @@ class Reporter:
         # Made before the parts that count in it. What it asks them for at a scrape it gets later, by its
         # methods `show_…` and `set_…_function`; the inputs are looked up only then.
         self.metrics = Metrics(catalogue, self._report_inputs, self._leadership, clock)
-        api.on_request(self.metrics.count_api_request)
+        api.requests.subscribe(self.metrics.count_api_request)
         self._inputs = Inputs(
             settings, catalogue, api, clock, count_scrape=self.metrics.count_scrape
         )
@@ -143,7 +142,7 @@ class Reporter:
             leading=lambda: self._leadership.is_leader,
         )
         self.metrics.show_rollup(
-            lambda: self._rollup.rollup, settings.rollup_metrics, version=version(PROGRAM_NAME)
+            lambda: self._rollup.rollup, settings.rollup_metrics, version=PROGRAM_VERSION
         )
         self._second_look = SecondLook(self._api, self._inputs, self._rollup, clock)
 

@@ -31,7 +31,7 @@ from e2e.support.reporter_process import NAMESPACE, ReporterProcess
 POLLING = 4_000
 """Reads a minute of the polling Go reporter at 1,000 healthy InferenceSets."""
 
-GOAL_OF_READS, GOAL_OF_CPU = POLLING / 100, 0.5
+GOAL_OF_READS, GOAL_OF_CPU = POLLING / 100, 0.15
 """Goals a minute: reads of the API server, CPU seconds of the reporter."""
 
 KAITO_NAMESPACES = "/apis/kaito.sh/v1beta1/namespaces"

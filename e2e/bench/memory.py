@@ -23,7 +23,7 @@ from e2e.bench.support.bench_cluster import (
 from e2e.bench.support.program import log_progress
 
 
-GOALS = {100: 80, 1_000: 100, 10_000: 256}
+GOALS = {1_000: 70, 10_000: 190}
 """MiB by the maximum number of InferenceSets."""
 
 SAMPLE_SECONDS = 5.0

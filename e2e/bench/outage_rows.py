@@ -37,6 +37,9 @@ Seconds: until the Events of cluster and harness can be read; the kubelet's defa
 liveness probe; the deadline to renew the Lease.
 """
 
+MEMORY_GOAL, SIZE_OF_MEMORY = 230, 10_000
+"""Maximum MiB while this many InferenceSets have a finding."""
+
 QUIET = 30
 """Seconds without a new Event after which the last one has come."""
 
@@ -169,11 +172,13 @@ class OutageMeasurement:
             most <= MOST_A_MINUTE,
             f"{len(self.recorder.writes):,} in {self._seconds():.0f} s",
         )
+        large = self._many >= SIZE_OF_MEMORY
         yield BenchRow(
             f"{name}: memory",
-            "",
+            f"≤ {MEMORY_GOAL} MiB" if large else "",
             f"{after.memory:.0f} MiB, at most {after.peak:.0f}",
-            note=f"before {before.memory:.0f}",
+            after.memory <= MEMORY_GOAL if large else None,
+            f"before {before.memory:.0f}",
         )
         cpu = (after.cpu - before.cpu) * 60 / self._seconds()
         yield BenchRow(

@@ -7,6 +7,7 @@ the same lists from the same server in the same state.
 """
 
 import argparse
+import statistics
 import sys
 from collections.abc import Iterator
 
@@ -15,11 +16,14 @@ from e2e.bench.support import bare_list
 from e2e.bench.support.bench_cluster import BenchCluster, RunningReporter, parser, run_program
 
 
-GOAL = 10.0
-"""Maximum seconds to the first full pass."""
+GOAL, RATIO_GOAL, SIZE_OF_RATIO = 10.0, 1.5, 10_000
+"""
+Maximum seconds to the first full pass; and at this size, where lists take most of it, its maximum ratio
+to the floor.
+"""
 
 STARTS = 3
-"""Warm starts of which the row shows the median."""
+"""Warm starts, and readings of the floor, of which the row shows the median."""
 
 
 def main() -> int:
@@ -35,14 +39,15 @@ def warm(cluster: BenchCluster) -> BenchRow:
     """Measure several starts, as single ones vary by half, and show their median."""
     with cluster.running_reporter():
         pass  # the API server has then served all lists once
-    floor = bare_list.seconds(cluster.plane)
-    starts = []
+    starts, floors = [], []
     for _ in range(STARTS):
+        floors.append(bare_list.seconds(cluster.plane))
         with cluster.running_reporter() as started:
             starts.append(started)
     starts.sort(key=lambda each: each.took)
     middle = starts[STARTS // 2]
     took = ", ".join(f"{each.took:.1f}" for each in starts)
+    floor = statistics.median(floors)
     return row(cluster, middle, "warm", floor, f"; the median of {STARTS} starts: {took} s")
 
 
@@ -62,11 +67,15 @@ def _restart(cluster: BenchCluster) -> None:
 def row(
     cluster: BenchCluster, started: RunningReporter, how: str, floor: float, more: str = ""
 ) -> BenchRow:
+    goal, met = f"≤ {GOAL:g} s", started.took <= GOAL
+    if cluster.size >= SIZE_OF_RATIO:
+        goal = f"≤ {RATIO_GOAL:g} × the floor"
+        met = started.took <= RATIO_GOAL * floor
     return BenchRow(
         f"start to first full pass, {cluster.size:,} InferenceSets, {how}",
-        f"≤ {GOAL:g} s",
+        goal,
         f"{started.took:.1f} s",
-        started.took <= GOAL,
+        met,
         f"floor {floor:.1f} s: the lists alone, by a bare client;"
         f" {started.cost.cpu:.1f} s of CPU, {started.cost.peak:.0f} MiB at most until then{more}",
     )

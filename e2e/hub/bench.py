@@ -29,7 +29,7 @@ from reporter.kinds.productionstack import PRODUCTION_STACK_CLUSTERS as KIND
 
 
 SCRAPE, INTERVAL = 15, 30
-GOAL_REQUESTS, GOAL_ROUND, GOAL_MEMORY = 6.0, 5.0, 384
+GOAL_REQUESTS, GOAL_ROUND, GOAL_MEMORY = 6.0, 2.0, 384
 GOAL_CHANGE = SCRAPE + INTERVAL + 5
 """Requests a minute; seconds; MiB; seconds until a change is seen."""
 

@@ -25,6 +25,7 @@ PUSH = "Push the charts beside the image"
 OF_TAG = (
     "Makefile",
     "pyproject.toml",
+    "reporter/__init__.py",
     "CHANGELOG.md",
     CHART / "Chart.yaml",
     CHART / "values.yaml",
@@ -46,6 +47,11 @@ def tagged(tmp_path: Path) -> Path:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     rewrite(folder / "pyproject.toml", '^version = ".*"', f'version = "{VERSION}"')
+    rewrite(
+        folder / "reporter/__init__.py",
+        '^PROGRAM_VERSION = ".*"',
+        f'PROGRAM_VERSION = "{VERSION}"',
+    )
     rewrite(folder / CHART / "Chart.yaml", '^appVersion: ".*"', f'appVersion: "{VERSION}"')
     rewrite(folder / CHART / "Chart.yaml", r"^(version: .*\+reporter\.).*$", rf"\g<1>{VERSION}")
     for each in OTHERS:
@@ -133,6 +139,7 @@ def test_a_release_without_a_registry_says_where_to_set_it(tagged: Path, tmp_pat
             f"nothing about [{VERSION}]",
         ),
         ("pyproject.toml", f'"{VERSION}"', '"99.2.4"', VERSION, "the version in pyproject.toml"),
+        ("reporter/__init__.py", f'"{VERSION}"', '"0.1"', VERSION, "has another PROGRAM_VERSION"),
         (
             CHART / "Chart.yaml",
             f'appVersion: "{VERSION}"',

@@ -4,6 +4,7 @@ them.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from http import HTTPStatus
 
@@ -130,6 +131,16 @@ def test_without_its_rights_a_source_is_unknown_and_all_else_goes_on(plane: Cont
         _annotate(plane, {"scaledobject.kaito.sh/max-replicas": "4"})
         over = (SCALING, "clear, was settling")
         until(lambda: reporter.lines(*over), within=WITHIN, what="it is over, and nothing unknown")
+        with _without_filter(plane):
+            until(
+                lambda: _is_unknown(reporter, PROVIDER),
+                within=WITHIN,
+                what="a policy that may not be read may take the place of the filter",
+            )
+        until(
+            lambda: not _is_unknown(reporter, PROVIDER), within=WITHIN, what="the filter is back"
+        )
+        assert PROVIDER not in events.reasons(plane.client)
         for resource in KINDS:
             assert len(reporter.lines("WARNING", f"may not list {resource}")) == 1
         reporter_rights.install(plane.client, NAMESPACE, SOURCES)
@@ -159,6 +170,26 @@ def _may_read(plane: ControlPlane) -> bool:
     except ApiError as err:
         return err.status != HTTPStatus.FORBIDDEN
     return True
+
+
+def _is_unknown(reporter: ReporterProcess, reason: str) -> bool:
+    verdicts = reporter.metric_by(
+        "workload_namespace", "reason_state", state="unknown", reason=reason
+    )
+    return verdicts.get(TEAM) == 1
+
+
+@contextmanager
+def _without_filter(plane: ControlPlane) -> Iterator[None]:
+    """Delete the filter that asks for API keys; write it again at the end."""
+    filters = f"/apis/networking.istio.io/v1alpha3/namespaces/{TEAM}/envoyfilters"
+    found = plane.client.get(f"{filters}/apikey-ext-authz")
+    plane.client.delete(f"{filters}/apikey-ext-authz")
+    try:
+        yield
+    finally:
+        meta = {key: found["metadata"][key] for key in ("name", "namespace", "labels")}
+        plane.client.create(filters, {**found, "metadata": meta})
 
 
 def _flag(*sources: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from sys import intern
-from typing import Any, NamedTuple, TypeAlias, Union
+from typing import Any, ClassVar, NamedTuple, TypeAlias, Union
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -86,6 +86,8 @@ KEPT_OF_OWNERS = frozenset(each.encode_name for each in msgspec.structs.fields(C
 
 class ContentMetadata(objects.Metadata, frozen=True, omit_defaults=True):
     """Metadata that is encoded as it was decoded: without the fields that the object lacks."""
+
+    packs_labels: ClassVar[bool] = False
 
     owner_references: Any = None
 

@@ -3,12 +3,11 @@
 import sys
 from collections.abc import Mapping
 
-from reporter import PROGRAM_NAME
+from reporter import PROGRAM_NAME, PROGRAM_VERSION
 from reporter.cli import command
 from reporter.cli.cluster_opener import ClusterOpener
 from reporter.cli.event_loop import run_asking
 from reporter.cli.output import ExitCode, Terminal
-from reporter.cli.processes import program_version
 from reporter.cli.reporter_flags import describe_files
 from reporter.cli.source_arguments import KUBECONFIG, parse_target
 from reporter.kube.errors import KubeError
@@ -33,7 +32,7 @@ async def _dump(opener: ClusterOpener, target: Target, terminal: Terminal) -> in
     out = sys.stdout.buffer
     try:
         async with opener.connected() as (api, _, clock):
-            out.write(render_begin(f"{PROGRAM_NAME} {program_version()}"))
+            out.write(render_begin(f"{PROGRAM_NAME} {PROGRAM_VERSION}"))
             found = await opener.load_of_cluster(api)
             for text in describe_files(found.missing_files, found.settings, taken=SETTINGS):
                 terminal.note(text)

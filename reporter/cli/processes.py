@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 
-from reporter import PROGRAM_NAME
+from reporter import PROGRAM_VERSION
 from reporter.cli.command import HUB_FLAGS, RUN_FLAGS, Command
 from reporter.process.imports import uncollected_imports
 from reporter.settings import Arguments
@@ -35,18 +35,8 @@ def _run_hub(arguments: Arguments, environ: Mapping[str, str]) -> int:
     return run_hub(settings)
 
 
-def program_version() -> str:
-    """Return the version of the program, or that it is run from its sources."""
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415
-
-    try:
-        return version(PROGRAM_NAME)
-    except PackageNotFoundError:
-        return "not installed: run from its sources"
-
-
 def _print_version(_: Arguments, __: Mapping[str, str]) -> int:
-    print(program_version())
+    print(PROGRAM_VERSION)
     return 0
 
 

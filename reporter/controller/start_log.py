@@ -1,9 +1,8 @@
 """The first lines of the log: what this process is, and what its settings leave out."""
 
 import logging
-from importlib.metadata import version
 
-from reporter import PROGRAM_NAME
+from reporter import PROGRAM_NAME, PROGRAM_VERSION
 from reporter.catalogue.entries import Catalogue
 from reporter.controller.coverage import find_unchecked
 from reporter.evaluation.registry import SPECS
@@ -34,7 +33,7 @@ def log_start(settings: Settings, catalogue: Catalogue) -> None:
     logger.info(
         "%s %s: %d of %d reasons are on, %d disabled",
         PROGRAM_NAME,
-        version(PROGRAM_NAME),
+        PROGRAM_VERSION,
         len(catalogue.enabled_reasons),
         len(catalogue.entries),
         len(catalogue.disabled_reasons),

@@ -341,7 +341,7 @@ class Evaluator(Struct, frozen=True):
         seen_first = self._seen_first(before, progress) - announced - continued.findings.keys()
         tracked = extend_holds(
             tracked,
-            seen_first - lifted,
+            seen_first,
             now=now,
             entry_of=entry_of,
             delays=delays,

@@ -4,14 +4,13 @@ Render the pages of the hub: the fleet at ``/status/v1``, in parts, and ``/statu
 
 import json
 from collections.abc import Collection, Generator, Iterator, Mapping
-from importlib.metadata import version
 from itertools import islice
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from reporter import PROGRAM_NAME
+from reporter import PROGRAM_VERSION
 from reporter.hub.document import FleetView
 from reporter.model.states import ANY_STATE, State
 from reporter.model.status_document import SCHEMA_VERSION, StatusError
@@ -118,7 +117,7 @@ def render_diagnosis(
     """
     page = {
         "process": {
-            "version": version(PROGRAM_NAME),
+            "version": PROGRAM_VERSION,
             "identity": identity,
             "leading": not view.not_leading,
             "permissions": permissions,

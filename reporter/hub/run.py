@@ -6,9 +6,8 @@ import uuid
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from importlib.metadata import version
 
-from reporter import PROGRAM_NAME
+from reporter import PROGRAM_NAME, PROGRAM_VERSION
 from reporter.catalogue.subject_definitions import NO_SUBJECTS
 from reporter.controller import permissions
 from reporter.controller.inputs import report_watch
@@ -111,7 +110,7 @@ class Hub:
         self._is_listed = settings.hub_engage is Engage.LISTED
         self._wire_inputs()
         self.metrics = HubMetrics(self._report_inputs, clock)
-        api.on_request(self.metrics.count_api_request)
+        api.requests.subscribe(self.metrics.count_api_request)
         lock = LeaseLock(api, settings.lease_namespace, settings.leader_election_id)
         self._leadership = lifecycle.make_leadership(
             settings, lock, identity=self._identity, clock=clock
@@ -209,7 +208,7 @@ class Hub:
         logger.info(
             "%s hub %s: asks %s for clusters %s",
             PROGRAM_NAME,
-            version(PROGRAM_NAME),
+            PROGRAM_VERSION,
             settings.hub_query_url,
             f"of objects in namespace {settings.lease_namespace}"
             if self._is_listed

@@ -167,6 +167,10 @@ class ContainerState(objects.ApiStruct, frozen=True):
     terminated: ContainerStateTerminated | None = None
 
 
+NO_STATE = ContainerState()
+"""The state before the first restart, which all containers share."""
+
+
 class ContainerStatus(objects.InterningApiStruct, frozen=True):
     """
     The status of one container of a pod.
@@ -180,20 +184,30 @@ class ContainerStatus(objects.InterningApiStruct, frozen=True):
     name: str
     ready: bool = False
     restart_count: int = 0
-    state: ContainerState = ContainerState()
-    last_state: ContainerState = ContainerState()
+    state: ContainerState = NO_STATE
+    last_state: ContainerState = NO_STATE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # Nearly all containers were never restarted, and times of a start are often those of a condition.
+        if self.last_state == NO_STATE:
+            force_setattr(self, "last_state", NO_STATE)
+        running = self.state.running
+        if running is not None and running.started_at is not None:
+            force_setattr(running, "started_at", objects.shared_time(running.started_at))
 
 
-KEPT_CONDITION_TYPES = frozenset({"DisruptionTarget", "PodScheduled", "Ready"})
+KEPT_CONDITION_TYPES = frozenset({"DisruptionTarget", "Ready"})
 """
-The conditions that probes read; all others are dropped, a sixth of the memory of a large stack.
+The conditions that probes read, with PodScheduled where it is not True; all others are dropped, a fifth
+of the memory of a large stack.
 """
 
 
 class PodStatus(objects.InterningApiStruct, frozen=True):
-    """The status of a pod, its conditions reduced to KEPT_CONDITION_TYPES."""
+    """The status of a pod, its conditions reduced to KEPT_CONDITION_TYPES and those of no scheduling."""
 
-    interned_fields: ClassVar[tuple[str, ...]] = ("phase", "start_time")
+    interned_fields: ClassVar[tuple[str, ...]] = ("phase",)
 
     phase: str | None = ""
     reason: str | None = ""
@@ -206,20 +220,29 @@ class PodStatus(objects.InterningApiStruct, frozen=True):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        kept = tuple([each for each in self.conditions or () if each.type in KEPT_CONDITION_TYPES])
-        msgspec.structs.force_setattr(self, "conditions", kept)
+        if self.start_time is not None:
+            force_setattr(self, "start_time", objects.shared_time(self.start_time))
+        kept = [
+            each
+            for each in self.conditions or ()
+            if each.type in KEPT_CONDITION_TYPES
+            or (each.type == "PodScheduled" and each.status != "True")
+        ]
+        force_setattr(self, "conditions", tuple(kept))
 
     def condition(self, kind: str) -> objects.Condition | None:
         """Return the condition of this type; always None for one that was dropped."""
         return objects.find_condition(self.conditions, kind)
 
 
-class PodSpec(objects.ApiStruct, frozen=True):
+class PodSpec(objects.InterningApiStruct, frozen=True):
     """
     The spec of a pod.
 
     *node_name*: empty until it is scheduled. *host_network*: its address is that of the node.
     """
+
+    interned_fields: ClassVar[tuple[str, ...]] = ("node_name",)
 
     node_name: str = ""
     host_network: bool = False

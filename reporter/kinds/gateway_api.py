@@ -1,6 +1,10 @@
 """The Gateway API: GatewayClasses, Gateways, HTTPRoutes, and the InferencePools of its extension."""
 
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import ClassVar
+
+from msgspec.structs import force_setattr
 
 from reporter.kinds import objects
 from reporter.kinds.apps import DEPLOYMENTS
@@ -25,6 +29,12 @@ class ParentReference(objects.InterningApiStruct, frozen=True):
     port: int | None = None
 
 
+@lru_cache(maxsize=1024)
+def _shared_references(references: tuple[ParentReference, ...]) -> tuple[ParentReference, ...]:
+    """Return the same tuple for equal ones: most routes of a namespace name one Gateway."""
+    return references
+
+
 class ParentStatus(objects.InterningApiStruct, frozen=True):
     """The conditions that one controller reports for one parent."""
 
@@ -33,6 +43,11 @@ class ParentStatus(objects.InterningApiStruct, frozen=True):
     parent_ref: ParentReference
     controller_name: str | None = ""
     conditions: tuple[objects.Condition, ...] | None = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        (shared,) = _shared_references((self.parent_ref,))
+        force_setattr(self, "parent_ref", shared)
 
 
 class ParentsStatus(objects.ApiStruct, frozen=True):
@@ -148,20 +163,23 @@ GATEWAY_CLASSES = ResourceKind(
 )
 
 
-class InferencePoolSelector(objects.InterningApiStruct, frozen=True):
+class InferencePoolSelector(objects.ApiStruct, frozen=True):
     """The labels of the pods of a pool, all of which must match."""
 
-    interned_fields: ClassVar[tuple[str, ...]] = ("match_labels",)
+    match_labels: Mapping[str, str] | None = None
 
-    match_labels: dict[str, str] | None = None
+    def __post_init__(self) -> None:
+        force_setattr(self, "match_labels", objects.pack_labels(self.match_labels))
 
 
-class EndpointPickerReference(objects.ApiStruct, frozen=True):
+class EndpointPickerReference(objects.InterningApiStruct, frozen=True):
     """
     The reference of a pool to its endpoint picker, in the namespace of the pool.
 
     The API's default *kind* is Service.
     """
+
+    interned_fields: ClassVar[tuple[str, ...]] = ("group", "kind")
 
     name: str
     group: str | None = None
@@ -254,6 +272,10 @@ class HTTPRouteSpec(objects.ApiStruct, frozen=True):
 
     parent_refs: tuple[ParentReference, ...] | None = ()
     rules: tuple[HTTPRouteRule, ...] | None = ()
+
+    def __post_init__(self) -> None:
+        if self.parent_refs:
+            force_setattr(self, "parent_refs", _shared_references(self.parent_refs))
 
 
 class HTTPRoute(objects.ApiObject, frozen=True):

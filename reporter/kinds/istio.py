@@ -1,6 +1,7 @@
 """Istio: AuthorizationPolicies, EnvoyFilters, and the names of the extension providers in its MeshConfig."""
 
 import re
+from collections.abc import Mapping
 
 import msgspec
 import yaml
@@ -59,7 +60,10 @@ EXT_AUTHZ_FILTER_TYPE = b"envoy.extensions.filters.http.ext_authz"
 class WorkloadSelector(ApiStruct, frozen=True):
     """The labels of the proxies that a filter applies to."""
 
-    labels: dict[str, str] | None = None
+    labels: Mapping[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "labels", objects.pack_labels(self.labels))
 
 
 class EnvoyFilterSpec(ApiStruct, frozen=True):

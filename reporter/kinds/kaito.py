@@ -1,5 +1,7 @@
 """KAITO: InferenceSets, Workspaces (one replica, with its nodes and pods), and APIKeys of its gateway auth."""
 
+from typing import ClassVar
+
 from reporter.kinds import objects
 from reporter.kinds.resource_kind import ResourceKind, silence_keys
 from reporter.model.subjects import Subject
@@ -101,13 +103,15 @@ INFERENCE_SETS = ResourceKind(
 )
 
 
-class WorkspaceStatus(objects.ApiStruct, frozen=True):
+class WorkspaceStatus(objects.InterningApiStruct, frozen=True):
     """
     The status of a Workspace.
 
     *state*: KAITO's own summary, such as Ready or NotReady. *target_node_count*: the nodes that it
     needs, 0 until computed. *worker_nodes*: names of those it has.
     """
+
+    interned_fields: ClassVar[tuple[str, ...]] = ("state",)
 
     state: str | None = ""
     target_node_count: int = 0

@@ -6,10 +6,11 @@ writes empty lists and maps as null, so these may be None. Index keys are plain 
 for each changed object. Kinds build their index from the functions here, and probes look up with them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, KeysView, Mapping
 from datetime import datetime
+from functools import lru_cache
 from sys import intern
-from typing import Annotated, ClassVar, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -29,11 +30,11 @@ class ApiStruct(Struct, frozen=True, gc=False, rename="camel", kw_only=True):
 
 class InterningApiStruct(ApiStruct, frozen=True):
     """
-    A part of an API object that keeps values in memory once although many objects have them.
+    A part of an API object that keeps texts in memory once although many objects have them.
 
     It is a class of its own because msgspec calls ``__post_init__`` for each struct that it decodes.
 
-    *interned_fields*: fields whose texts or times many objects share.
+    *interned_fields*: fields whose texts many objects share.
     """
 
     interned_fields: ClassVar[tuple[str, ...]] = ()
@@ -41,36 +42,83 @@ class InterningApiStruct(ApiStruct, frozen=True):
     def __post_init__(self) -> None:
         for field in self.interned_fields:
             value = getattr(self, field)
-            # Called for every struct of a list: cheaper than isinstance.
-            kind = value.__class__
-            if kind is str:
+            if value:
                 force_setattr(self, field, intern(value))
-            elif kind is datetime:
-                force_setattr(self, field, _shared_time(value))
-            elif value:
-                texts = {intern(name): intern(text) for name, text in value.items()}
-                force_setattr(self, field, texts)
 
 
-_LAST_TIMES: list[datetime | None] = [None] * 3600
+class PackedLabels(Struct, frozen=True, gc=False):
+    """
+    Labels as a mapping that takes half the memory of a dict: many objects have labels of the same names.
+
+    *positions*: where the value of each label is in *texts*; all labels of the same names share it.
+    """
+
+    positions: Mapping[str, int]
+    texts: tuple[str, ...]
+
+    def __getitem__(self, name: str) -> str:
+        return self.texts[self.positions[name]]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.positions
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.positions)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def get(self, name: str, default: str | None = None) -> str | None:
+        """Return the value of a label, or *default*."""
+        position = self.positions.get(name)
+        return default if position is None else self.texts[position]
+
+    def keys(self) -> KeysView[str]:
+        """Return the names of the labels."""
+        return self.positions.keys()
+
+    def values(self) -> tuple[str, ...]:
+        """Return the values of the labels, in the order of the names."""
+        return self.texts
+
+    def items(self) -> Iterator[tuple[str, str]]:
+        """Return the labels, each with its value."""
+        return zip(self.positions, self.texts, strict=True)
+
+
+def pack_labels(labels: Mapping[str, str] | None) -> Mapping[str, str] | None:
+    """Return a dict of labels as PackedLabels; anything else, as those of a copied struct, as it is."""
+    if labels.__class__ is not dict or not labels:
+        return labels
+    packed: Any = PackedLabels(_positions(tuple(labels)), tuple(map(intern, labels.values())))
+    return packed  # type: ignore[no-any-return]  # a mapping in all but its base class
+
+
+@lru_cache(maxsize=4096)
+def _positions(names: tuple[str, ...]) -> Mapping[str, int]:
+    return {intern(name): position for position, name in enumerate(names)}
+
+
+TIME_SLOTS = 4093
+_LAST_TIMES: list[datetime | None] = [None] * TIME_SLOTS
 """
-The last time of each second of the hour. Found by that and not by hash, which takes longer for an
-aware time than decoding it.
+The last time of each slot, which the second of the day tells. Found by that and not by hash, which takes
+longer for an aware time than decoding it. A prime, so that full hours apart are different slots.
 """
 
 
-def _shared_time(time: datetime) -> datetime:
+def shared_time(time: datetime) -> datetime:
     """
     Return the same object for equal times, as far as is known.
 
     The times of Kubernetes are whole seconds: conditions of one object, and objects that were
     created together, share many of them. Without this they are a tenth of a large store.
     """
-    second = time.minute * 60 + time.second
-    last = _LAST_TIMES[second]
+    slot = (time.hour * 3600 + time.minute * 60 + time.second) % TIME_SLOTS
+    last = _LAST_TIMES[slot]
     if last is not None and last == time:
         return last
-    _LAST_TIMES[second] = time
+    _LAST_TIMES[slot] = time
     return time
 
 
@@ -91,16 +139,8 @@ def json_items(value: object, name: str) -> tuple[object, ...]:
     return tuple(found) if isinstance(found, list | tuple) else ()
 
 
-class Condition(InterningApiStruct, frozen=True):
+class Condition(ApiStruct, frozen=True):
     """One condition; *status* is True, False or Unknown as text."""
-
-    interned_fields: ClassVar[tuple[str, ...]] = (
-        "type",
-        "status",
-        "reason",
-        "message",
-        "last_transition_time",
-    )
 
     type: str
     status: str
@@ -108,6 +148,17 @@ class Condition(InterningApiStruct, frozen=True):
     message: str | None = ""
     last_transition_time: Timestamp | None = None
     observed_generation: int = 0
+
+    def __post_init__(self) -> None:
+        # Called for each condition of a list, most often of all: as a loop it takes twice as long.
+        force_setattr(self, "type", intern(self.type))
+        force_setattr(self, "status", intern(self.status))
+        if self.reason:
+            force_setattr(self, "reason", intern(self.reason))
+        if self.message:
+            force_setattr(self, "message", intern(self.message))
+        if self.last_transition_time is not None:
+            force_setattr(self, "last_transition_time", shared_time(self.last_transition_time))
 
 
 def find_condition(conditions: Iterable[Condition] | None, kind: str) -> Condition | None:
@@ -132,12 +183,14 @@ class OwnerReference(InterningApiStruct, frozen=True):
     controller: bool | None = None
 
 
-class Metadata(InterningApiStruct, frozen=True):
+class Metadata(ApiStruct, frozen=True):
     """
     The read part of metav1.ObjectMeta; an object of the same name with another uid is another one.
+
+    *packs_labels*: whether *labels* become PackedLabels, which cannot be encoded as JSON.
     """
 
-    interned_fields: ClassVar[tuple[str, ...]] = ("namespace", "labels", "creation_timestamp")
+    packs_labels: ClassVar[bool] = True
 
     name: str
     namespace: str = ""
@@ -145,8 +198,15 @@ class Metadata(InterningApiStruct, frozen=True):
     generation: int = 0
     creation_timestamp: Timestamp | None = None
     deletion_timestamp: Timestamp | None = None
-    labels: dict[str, str] | None = None
+    labels: Mapping[str, str] | None = None
     owner_references: tuple[OwnerReference, ...] | None = None
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "namespace", intern(self.namespace))
+        if self.creation_timestamp is not None:
+            force_setattr(self, "creation_timestamp", shared_time(self.creation_timestamp))
+        if self.packs_labels:
+            force_setattr(self, "labels", pack_labels(self.labels))
 
     def label(self, name: str) -> str:
         """Return the value of a label, "" if it is not set."""

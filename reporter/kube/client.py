@@ -13,7 +13,7 @@ from reporter.kube.api_status import decode_status
 from reporter.kube.decoding import Json
 from reporter.kube.errors import Refused
 from reporter.kube.paths import Query
-from reporter.kube.request_options import CountRequest, RequestOptions
+from reporter.kube.request_options import RequestOptions
 from reporter.process.subscribers import Subscribers
 
 
@@ -48,6 +48,8 @@ class RestClient:
     context of the kubeconfig, for people. *request_timeout*: replaces the timeout of each request,
     except of watches and of requests that a pod answers.
 
+    *requests*: notified of the verb of each request, and of the status of its response, None without one;
+    also of requests that a pod answers.
     *forbidden*: notified of each permission that a request lacked, a text such as "list deployments.apps",
     but not of what a pod answers, nor of a refusal that is not about permissions.
     """
@@ -62,11 +64,8 @@ class RestClient:
     ) -> None:
         self._transport, self._request_timeout = transport, request_timeout
         self.in_cluster, self.target = in_cluster, target
+        self.requests = transport.requests
         self.forbidden: Subscribers[str] = Subscribers()
-
-    def on_request(self, listener: CountRequest) -> None:
-        """Call *listener* after each request, also of those whose response a pod determines."""
-        self._transport.count_request = listener
 
     @contextmanager
     def _reporting_forbidden(self, options: RequestOptions) -> Iterator[None]:

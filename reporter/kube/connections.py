@@ -4,16 +4,16 @@ import asyncio
 import logging
 import os
 import ssl
+from asyncio.sslproto import SSLProtocol
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from importlib import metadata
 from typing import Any, TypeAlias
 
 import aiohttp
 from aiohttp.connector import Connection
 
-from reporter import PROGRAM_NAME
+from reporter import PROGRAM_NAME, PROGRAM_VERSION
 from reporter.kube.open_sockets import OpenSockets
 from reporter.kube.rest_config import RestConfig
 from reporter.kube.tls import verifying_context
@@ -26,6 +26,12 @@ MAX_CONNECTIONS = 128
 READ_BUFFER_BYTES = 2**21
 """Large enough that most lines of a watch are read in one step."""
 
+TLS_BUFFER_BYTES = 2**16
+"""
+What asyncio reads from a TLS connection at a time. It keeps a buffer of that size for each one, by default
+256 KiB, and each watch holds a connection.
+"""
+
 REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 
 FileStamps: TypeAlias = tuple[tuple[int, int, int] | None, ...]
@@ -34,13 +40,8 @@ logger = logging.getLogger(__name__)
 
 
 def user_agent() -> str:
-    """
-    Return the User-Agent of all requests, as "name/version"; "unknown" for a program not installed.
-    """
-    try:
-        return f"{PROGRAM_NAME}/{metadata.version(PROGRAM_NAME)}"
-    except metadata.PackageNotFoundError:
-        return f"{PROGRAM_NAME}/unknown"
+    """Return the User-Agent of all requests, as "name/version"."""
+    return f"{PROGRAM_NAME}/{PROGRAM_VERSION}"
 
 
 class ConnectedResponse(aiohttp.ClientResponse):
@@ -142,6 +143,8 @@ class Connections:
 
 
 def _new_session(config: RestConfig, sockets: OpenSockets) -> aiohttp.ClientSession:
+    # asyncio has no parameter for it (asyncio/sslproto.py).
+    SSLProtocol.max_size = TLS_BUFFER_BYTES
     is_tls = any(url.lower().startswith("https") for url in (config.host, config.proxy or ""))
     connector = aiohttp.TCPConnector(
         limit=MAX_CONNECTIONS,

@@ -89,7 +89,9 @@ class ListStreamDecoder:
     def _decode_complete_items(self) -> bool:
         """Decode all complete objects but the last, and return whether that was possible."""
         end = self._buffer.rfind(self._separator) + 1 if self._separator else 0
-        items = decode_items(b"[" + bytes(self._buffer[:end]) + b"]", self._kind) if end else None
+        with memoryview(self._buffer) as view:
+            text = b"".join((b"[", view[:end], b"]")) if end else b""
+        items = decode_items(text, self._kind) if end else None
         if items is None:
             return False
         objects, undecodable = items

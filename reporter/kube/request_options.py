@@ -1,16 +1,11 @@
 """The parts of a request beside its method and URL."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import TypeAlias
 
 from msgspec import Struct
 
 from reporter.kube.decoding import Json
-
-
-CountRequest: TypeAlias = Callable[[str, int | None], None]
-"""Takes the verb of a request, and the status of its response, None without one."""
 
 
 class RequestOptions(Struct, frozen=True):

@@ -15,11 +15,12 @@ from reporter.kube.credentials import Credentials
 from reporter.kube.error_mapping import RequestInfo
 from reporter.kube.errors import Refused
 from reporter.kube.received_response import ReceivedResponse
-from reporter.kube.request_options import CountRequest, RequestOptions
+from reporter.kube.request_options import RequestOptions
 from reporter.kube.rest_config import RestConfig
 from reporter.kube.transport_errors import TRANSPORT_ERRORS, transport_error
 from reporter.process.clock import Clock
 from reporter.process.server_time import ServerTime, parse_http_date
+from reporter.process.subscribers import Subscribers
 from reporter.settings.errors import ConfigurationError
 
 
@@ -36,7 +37,7 @@ class Transport:
     Sends requests. Raises a KubeError without a response; of the statuses only 401 is handled here.
 
     Nothing that a pod determines corrects *clock* or renews the credentials. *impersonated*: the user
-    that requests act as; empty: that of the credentials.
+    that requests act as; empty: that of the credentials. *requests*: as `RestClient` has them.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class Transport:
     ) -> None:
         self._credentials = credentials
         self._connections = connections
-        self.count_request: CountRequest = lambda verb, status: None
+        self.requests: Subscribers[str, int | None] = Subscribers()
         self._own_headers = {"User-Agent": user_agent(), "Accept-Encoding": "identity"}
         if impersonated:
             self._own_headers[IMPERSONATE_USER] = impersonated
@@ -95,10 +96,10 @@ class Transport:
                     server_hostname=config.server_name,
                 )
         except TRANSPORT_ERRORS as err:
-            self.count_request(request.verb, None)
+            self.requests.notify(request.verb, None)
             failed = transport_error(request, err)
         else:
-            self.count_request(request.verb, response.status)
+            self.requests.notify(request.verb, response.status)
             stack.callback(response.close)
             if not options.from_pod and is_from_api_server(response):
                 self._record_date(response, sent=sent)

@@ -4,7 +4,6 @@ import platform
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum, unique
 from http import HTTPStatus
-from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple, TypeVar
 
 from prometheus_client import (
@@ -19,7 +18,7 @@ from prometheus_client.core import Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from reporter import PROGRAM_NAME
+from reporter import PROGRAM_VERSION
 from reporter.metrics import declarations
 from reporter.metrics.declarations import MetricDeclaration
 from reporter.metrics.input_collectors import InputCollector, InputReport
@@ -61,7 +60,7 @@ class ProcessMetrics:
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
         self.registry.register(InputCollector(inputs))
-        versions = _program_version(), platform.python_version()
+        versions = PROGRAM_VERSION, platform.python_version()
         self._gauge(declarations.BUILD_INFO).labels(*versions).set(1)
         self._api_requests = self._counter(declarations.API_REQUESTS, ())
         self._loop_lag = self._histogram(declarations.EVENT_LOOP_LAG)
@@ -131,13 +130,6 @@ class ProcessMetrics:
         Return a function that collects further samples as of now, when the page is formatted.
         """
         return tuple
-
-
-def _program_version() -> str:
-    try:
-        return version(PROGRAM_NAME)
-    except PackageNotFoundError:
-        return "unknown"
 
 
 @unique

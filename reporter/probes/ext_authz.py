@@ -65,7 +65,7 @@ def _check_filters(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckR
     filters = snapshot.by_index(istio.ENVOY_FILTERS, istio.EnvoyFilter, namespace_key(namespace))
     expected = [each for each in filters if each.metadata.name in parameters.filters]
     if not expected and not any(each.spec.authorizes for each in filters):
-        return [_missing_filter_trouble(snapshot, namespace, parameters)]
+        return [_missing_filter_trouble(snapshot, request)]
     # Of the components of gateway auth also those that do not exist.
     located = (locate_component(snapshot, each, request.flags) for each in parameters.backends)
     backends = [each for each in located if each is not None]
@@ -78,20 +78,25 @@ def _check_filters(snapshot: Snapshot, request: ProbeRequest) -> Iterable[CheckR
 # ---------------------------------------------------------------- no filter
 
 
-def _missing_filter_trouble(
-    snapshot: Snapshot, namespace: str, parameters: ExtAuthzParameters
-) -> CheckResult | None:
+def _missing_filter_trouble(snapshot: Snapshot, request: ProbeRequest) -> CheckResult | None:
     """
     Return the trouble of a missing filter if the harness has auth, which its API key shows.
 
     The chart creates the key and the filter together. An AuthorizationPolicy with a provider is the
-    other way to configure external authorization and needs no filter.
+    other way to configure external authorization and needs no filter. So while policies cannot be read
+    although they are to be, nobody knows.
     """
+    namespace, parameters = request.subject.namespace, request.parameters
     not_listed = snapshot.why_not_synced(API_KEYS)
     if not_listed:
         return Inconclusive(not_listed)
     keys = _api_key_names(snapshot, namespace)
-    if not keys or authorization.find_provider_policies(snapshot, namespace):
+    if not keys:
+        return None
+    unread = authorization.why_policies_unread(snapshot, namespace, now=request.now)
+    if unread:
+        return Inconclusive(unread)
+    if authorization.find_provider_policies(snapshot, namespace):
         return None
     refs = [istio.ENVOY_FILTERS.ref(namespace, name) for name in parameters.filters]
     ref = next((each for each in refs if absence_of(snapshot, each).was_deleted), refs[0])

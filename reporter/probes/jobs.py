@@ -33,6 +33,7 @@ from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest
 from reporter.resources.check_result import CheckResult, Inconclusive, involved_namespace
 from reporter.resources.conditions import exclude_deleting, is_condition_true, reason_text
 from reporter.snapshot.cow_map import FrozenMap
+from reporter.snapshot.lookups import why_incomplete
 from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import is_workload_namespace
 
@@ -110,7 +111,7 @@ def _evaluate_check(
 def _notes(snapshot: Snapshot, request: ProbeRequest) -> Iterator[str]:
     """Yield advice about check Jobs that nobody evaluates."""
     if request.subject.layer is Layer.MODELHARNESS:
-        yield from _missing_sets(snapshot, request.subject.namespace)
+        yield from _missing_sets(snapshot, request)
     if request.subject.layer is not Layer.CLUSTER or snapshot.why_not_synced(NAMESPACES):
         return
     cluster_namespace = request.flags[CLUSTER_NAMESPACE_FLAG]
@@ -127,7 +128,8 @@ def _notes(snapshot: Snapshot, request: ProbeRequest) -> Iterator[str]:
             yield f"check Jobs name InferenceSets ({abbreviate_list([*sets])}), {what}"
 
 
-def _missing_sets(snapshot: Snapshot, namespace: str) -> Iterator[str]:
+def _missing_sets(snapshot: Snapshot, request: ProbeRequest) -> Iterator[str]:
+    namespace = request.subject.namespace
     if not snapshot.has_synced(INFERENCE_SETS):
         return
     jobs = snapshot.by_index(JOBS, Job, objects.namespace_key(namespace))
@@ -137,7 +139,7 @@ def _missing_sets(snapshot: Snapshot, namespace: str) -> Iterator[str]:
         for name in names
         if snapshot.peek(INFERENCE_SETS, InferenceSet, namespace, name) is None
     ]
-    if missing:
+    if missing and not why_incomplete(snapshot, INFERENCE_SETS, namespace, now=request.now):
         what = f"name InferenceSets that do not exist ({abbreviate_list(missing)})"
         yield f"check Jobs in {namespace} {what}: correct their labels, or delete them"
 

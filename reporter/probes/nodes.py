@@ -15,11 +15,12 @@ from reporter.kinds.objects import Condition, workload_subject
 from reporter.model.enums import TroubleKind
 from reporter.model.sanitize import abbreviate_list
 from reporter.model.subjects import CLUSTER_SUBJECT
-from reporter.model.verdicts import Active, Cause, Clear, Trouble, Verdict
+from reporter.model.verdicts import Active, Cause, Clear, Trouble, Unknown, Verdict
 from reporter.probes.probe import Probe, ProbeParameters, ProbeRequest
 from reporter.resources.check_result import involved_namespace
 from reporter.resources.conditions import reason_text
 from reporter.resources.lost_nodes import describe_lost, find_lost_nodes
+from reporter.snapshot.lookups import why_incomplete
 from reporter.snapshot.snapshot import Snapshot
 
 
@@ -30,12 +31,15 @@ NAMESPACE_FLAG = "release-namespace"
 def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
     """
     Return one verdict: Active if two or more Nodes with pods or Workspaces of the stack were lost.
+
+    Unknown if as many were lost, and it is not known of all pods and Workspaces on which Nodes they are.
     """
     lost = find_lost_nodes(snapshot)
     # Most passes end here: only then all pods are looked through.
     users = _find_users(snapshot, lost) if len(lost) >= SEVERAL else {}
     if len(users) < SEVERAL:
-        return [Clear(request.key())]
+        why = _why_users_open(snapshot, request) if len(lost) >= SEVERAL else ""
+        return [Unknown(request.key(), why) if why else Clear(request.key())]
     involved = involved_namespace(snapshot, request.flags[NAMESPACE_FLAG])
     return [Active(request.key(), (_trouble(users, lost),), involved)]
 
@@ -58,6 +62,13 @@ def _find_users(snapshot: Snapshot, lost: Mapping[str, Condition]) -> Mapping[st
             for name in lost.keys() & set(each.status.worker_nodes or ()):
                 users[name].add(f"{each.metadata.namespace}/{workload_subject(each).name}")
     return {name: frozenset(models) for name, models in users.items()}
+
+
+def _why_users_open(snapshot: Snapshot, request: ProbeRequest) -> str:
+    """Return why pods or Workspaces that are not known may be on further Nodes; empty if none may."""
+    kinds = [each for each in (PODS, WORKSPACES) if each.table in snapshot.tables]
+    whys = (why_incomplete(snapshot, each, now=request.now) for each in kinds)
+    return next(filter(None, whys), "")
 
 
 def _trouble(users: Mapping[str, frozenset[str]], lost: Mapping[str, Condition]) -> Trouble:
@@ -88,7 +99,8 @@ PROBE = Probe(
         message_fields=frozenset({"nodes", "why", "models"}),
         cause_codes=frozenset({"NotReady"}),
         required_kinds=(NODES, PODS),
-        optional_kinds=(WORKSPACES, NAMESPACES),
+        consulted_kinds=(WORKSPACES,),
+        optional_kinds=(NAMESPACES,),
     ),
     evaluate,
 )

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,6 +19,7 @@ from reporter.model.verdicts import Trouble
 from reporter.resources.check_result import CheckResult, Inconclusive, check_decoded
 from reporter.resources.components import LocatedDeployment
 from reporter.resources.conditions import MAX_REASON_BYTES, absence_of, is_deleting, object_trouble
+from reporter.snapshot.lookups import why_incomplete
 from reporter.snapshot.snapshot import Snapshot
 
 
@@ -37,7 +39,7 @@ def find_provider_policies(snapshot: Snapshot, namespace: str) -> tuple[Authoriz
     """
     Return the policies of a namespace that name a provider, without those being deleted.
 
-    None proves nothing unless policies are watched, served and were listed.
+    None proves nothing while `why_policies_unread` gives a reason.
     """
     if not snapshot.has_synced(istio.AUTHORIZATION_POLICIES):
         return ()
@@ -45,6 +47,17 @@ def find_provider_policies(snapshot: Snapshot, namespace: str) -> tuple[Authoriz
         istio.AUTHORIZATION_POLICIES, AuthorizationPolicy, namespace_key(namespace)
     )
     return tuple(each for each in policies if each.provider_name and not is_deleting(each))
+
+
+def why_policies_unread(snapshot: Snapshot, namespace: str, *, now: datetime) -> str:
+    """
+    Return why a namespace may have policies that are not known, "" if there are none.
+
+    Without the source istio they are not read on purpose, and count as none.
+    """
+    if istio.AUTHORIZATION_POLICIES.table not in snapshot.tables:
+        return ""
+    return why_incomplete(snapshot, istio.AUTHORIZATION_POLICIES, namespace, now=now)
 
 
 def find_provider_troubles(

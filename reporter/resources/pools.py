@@ -79,10 +79,11 @@ def _selector_trouble(pool: InferencePool, pods: Sequence[Pod]) -> Trouble | Non
 
     No controller reports this. Without a running model pod it is no fault of the routing.
     """
-    selector = (pool.spec.selector.match_labels or {}).items()
+    selector = tuple((pool.spec.selector.match_labels or {}).items())
     for pod in pods:
         # Nearly every pod matches, so only the first is checked for being a leftover one.
-        if selector <= (pod.metadata.labels or {}).items() and not is_leftover_pod(pod):
+        labels = pod.metadata.labels or {}
+        if all(labels.get(k) == v for k, v in selector) and not is_leftover_pod(pod):
             return None
     remaining = without_leftover_pods(pods)
     running = sum(pod.status.phase == "Running" and is_leader_pod(pod) for pod in remaining)

@@ -22,13 +22,18 @@ from reporter.model.enums import Layer
 from reporter.model.states import Actionability
 from reporter.model.subjects import FindingKey, Subject
 from reporter.model.verdicts import ObjectRef
-from reporter.resources.authorization import called_services, find_provider_policies
+from reporter.resources.authorization import (
+    called_services,
+    find_provider_policies,
+    why_policies_unread,
+)
 from reporter.resources.gateways import routes_of_gateway
 from reporter.resources.routes import find_routes, gateway_parents
 from reporter.rollup.blockers import LAST_SEEN, UNKNOWN, BlockerFinder
 from reporter.rollup.findings import is_last_seen
 from reporter.rollup.records import Unavailability
 from reporter.rollup.rules import RollUpInput, RollUpRules
+from reporter.snapshot.lookups import why_incomplete
 from reporter.snapshot.snapshot import Snapshot
 
 
@@ -36,6 +41,8 @@ FILTERS_UNREAD = (
     "It is not well, and whether a filter or policy of the namespace calls it is not known."
 )
 
+
+NO_OBJECTS: frozenset[ObjectRef] = frozenset()
 
 NOT_EVALUATED = "GatewayNotEvaluated"
 """The code of a Gateway in a namespace of which no reason is evaluated."""
@@ -139,8 +146,8 @@ class PathFinder:
         # needs a metrics page of which none is known. What reads objects of a CRD tells of their watch.
         is_part = not self._rules.entry(key).orthogonal
         is_part = is_part and key.reason != self._rules.catalogue.missing_crd_reason
-        called = self._called_by_filters(namespace) if row.where_called else None
-        is_part = is_part and (called is None or bool(called))
+        called, may_call = self._called_in(namespace) if row.where_called else (NO_OBJECTS, True)
+        is_part = is_part and (may_call or bool(called))
         if state is None:
             is_silent = unknown is None or not is_part or self._rules.reads_pages(key)
             return None if is_silent else self._unknown(key, unknown.why if unknown else "")
@@ -153,13 +160,14 @@ class PathFinder:
             and not _is_excepted(each, row)
             and not self._is_of_another_gateway(each.object, gateway)
         ]
-        if clocks and row.where_called:
-            if called is None:
-                return self._unknown(key, FILTERS_UNREAD)
+        found = len(clocks)
+        if row.where_called:
             clocks = [each for each in clocks if each.object in called]
         out = [each for each in clocks if each.trouble.is_out and not each.stopped]
         if out:
             return self._out(key, out, held=not state.announceable)
+        if row.where_called and may_call and len(clocks) < found:
+            return self._unknown(key, FILTERS_UNREAD)
         doubtful = [each for each in clocks if is_part and _is_doubtful(each)]
         return self._of_troubles(key, doubtful, is_known=False) if doubtful else None
 
@@ -173,23 +181,23 @@ class PathFinder:
             name = found.metadata.label(GATEWAY_NAME_LABEL) if found is not None else ""
         return bool(name) and (ref.namespace, name) != gateway
 
-    def _called_by_filters(self, namespace: str) -> frozenset[ObjectRef] | None:
+    def _called_in(self, namespace: str) -> tuple[frozenset[ObjectRef], bool]:
         """
-        Return the Deployments behind the Services that filters call; None while that is not known.
+        Return the Deployments behind the Services that filters call, and whether others may be called.
 
         Services of the stack have the names of their Deployments. A policy with a provider calls one whose
         name is in MeshConfig.
         """
-        snapshot = self._given.snapshot
+        snapshot, now = self._given.snapshot, self._given.now
         if ENVOY_FILTERS.table not in snapshot.tables:
-            return None
-        if snapshot.why_unknown(ENVOY_FILTERS, now=self._given.now):
-            return None
-        if find_provider_policies(snapshot, namespace):
-            return None
+            return NO_OBJECTS, True
+        if why_incomplete(snapshot, ENVOY_FILTERS, namespace, now=now):
+            return NO_OBJECTS, True
         filters = snapshot.by_index(ENVOY_FILTERS, EnvoyFilter, namespace_key(namespace))
         services = chain.from_iterable(map(called_services, filters))
-        return frozenset(DEPLOYMENTS.ref(each.namespace, each.name) for each in services)
+        called = frozenset(DEPLOYMENTS.ref(each.namespace, each.name) for each in services)
+        unread = why_policies_unread(snapshot, namespace, now=now)
+        return called, bool(unread or find_provider_policies(snapshot, namespace))
 
     def _unknown(self, key: FindingKey, why: str) -> Unavailability:
         return Unavailability(

@@ -27,7 +27,7 @@ _SAMPLE = re.compile(
     rb"(?:[ \t]++[-+.0-9eE]++)?(?:[ \t]++#.*)?[ \t]*"
 )
 _PLAIN_LABELS = re.compile(rb'(?:[a-zA-Z_][a-zA-Z0-9_]*+="[^"\\]*+"(?:,|$))*+')
-"""Labels without escapes and spaces, as all client libraries write most of them."""
+"""SampleLabels without escapes and spaces, as all client libraries write most of them."""
 
 _PLAIN_LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*+)="([^"]*+)"')
 
@@ -38,11 +38,11 @@ _ESCAPED = re.compile(rb'\\([\\"n])')
 _UNESCAPED = {b"\\": b"\\", b'"': b'"', b"n": b"\n"}
 
 
-Labels: TypeAlias = Mapping[str, str] | None
+SampleLabels: TypeAlias = Mapping[str, str] | None
 """The labels of a sample; None if they are malformed or one appears twice."""
 
 
-def parse_sample(line: bytes, known: dict[bytes, Labels] | None = None) -> Sample | None:
+def parse_sample(line: bytes, known: dict[bytes, SampleLabels] | None = None) -> Sample | None:
     """
     Return the sample of a line of the text format, its labels unescaped; None if it is none.
 
@@ -66,7 +66,7 @@ def parse_sample(line: bytes, known: dict[bytes, Labels] | None = None) -> Sampl
     return None if labels is None else Sample(name.decode(), labels, value)
 
 
-def _parse_labels(text: bytes) -> Labels:
+def _parse_labels(text: bytes) -> SampleLabels:
     if _PLAIN_LABELS.fullmatch(text):
         pairs = _PLAIN_LABEL.findall(text.decode(errors="replace"))
         plain = dict(pairs)
@@ -167,7 +167,7 @@ class _PageParser:
         self._body = body
         self._families = {name.encode(): _Family(name) for name in families}
         self._prefixes: set[str] = set()
-        self._known_labels: dict[bytes, Labels] = {}
+        self._known_labels: dict[bytes, SampleLabels] = {}
         self._lines = self._sample_bytes = 0
 
     def content(self) -> MetricsContent:
@@ -177,9 +177,7 @@ class _PageParser:
         return MetricsContent(found, frozenset(self._prefixes))
 
     def parse_families(self, missing: Collection[str]) -> Generator[None, None, None]:
-        """
-        Parse the blocks behind ``# TYPE`` lines, and then the lines of families without one.
-        """
+        """Parse the blocks behind ``# TYPE`` lines, and then the lines of families without one."""
         guess = tuple(name for name, each in self._families.items() if each.name in missing)
         lines = yield from self._parse_blocks(_block_pattern(tuple(self._families), guess))
         untyped = tuple(name for name, each in self._families.items() if each.pattern is None)
@@ -336,7 +334,7 @@ class _FoundLine(NamedTuple):
 
 _LinePattern: TypeAlias = tuple[re.Pattern[bytes], int]
 """
-What matches a line feed and the begin of a line, with the name as its group, and the length of the
+A pattern of the line feed and the begin of a line, with the name as its group, and the length of its
 longest match.
 """
 

@@ -8,6 +8,7 @@ count.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import NamedTuple, TypeVar
 
 from msgspec import Struct, field
@@ -178,6 +179,25 @@ def _namespace_of_key(key: str) -> str:
 def why_undecodable(kind: ResourceKind, name: NamespacedName) -> str:
     """Return the sentence for an undecodable object, with its name fit for a message."""
     return f"{kind.kind} {sanitize('/'.join(filter(None, name)))} could not be decoded"
+
+
+def why_incomplete(
+    snapshot: Snapshot, kind: ResourceKind, namespace: str = "", *, now: datetime
+) -> str:
+    """
+    Return why a namespace may have objects of a kind that are not known as they are; else "".
+
+    The kind cannot be read, or an object of it could not be decoded. *namespace*: empty for all of them.
+    """
+    why = snapshot.why_unknown(kind, now=now)
+    if why or not snapshot.undecodable:
+        return why
+    names = [
+        (ref.namespace, ref.name)
+        for ref in snapshot.undecodable
+        if ref.resource == kind.watch_name and namespace in {"", ref.namespace}
+    ]
+    return why_undecodable(kind, min(names)) if names else ""
 
 
 def has_no_version(snapshot: Snapshot, kind: ResourceKind, ref: ObjectRef) -> bool:

@@ -1,12 +1,11 @@
 """The /status page: the parts of the process that it shows, put together at each request."""
 
 from collections.abc import Callable, Iterator, Mapping
-from importlib.metadata import version
 from typing import Any
 
 from msgspec import Struct
 
-from reporter import PROGRAM_NAME
+from reporter import PROGRAM_VERSION
 from reporter.announcing.announcements import Announcements
 from reporter.controller.controller import Controller
 from reporter.kube.leadership import Leadership
@@ -60,7 +59,7 @@ class DiagnosisPage:
         refused = self._process.why_overlay_refused()
         finished_at = self._controller.pass_times.finished_at
         process = {
-            "version": version(PROGRAM_NAME),
+            "version": PROGRAM_VERSION,
             "identity": self._process.identity,
             "leading": self._leadership.is_leader,
             "leader": self._leadership.holder or None,

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from reporter.kinds import gateway_api, kaito, objects
 from reporter.kinds.apps import DEPLOYMENTS, Deployment
 from reporter.kinds.core import PODS, Pod
-from reporter.kinds.karpenter import NodeClaim
+from reporter.kinds.karpenter import NODE_CLAIMS, NodeClaim
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
@@ -192,6 +192,13 @@ class ProvisioningErrors:
         elif isinstance(old, NodeClaim):
             self._follow_deleted_claim(old)
 
+    def forget_claims(self) -> None:
+        """Forget which machines NodeClaims told of; an error stays until its Workspace overcomes it."""
+        for workspace, teller in list(self._lost_machines):
+            if teller is NodeClaim:
+                del self._lost_machines[workspace, teller]
+        self._with_new_claims.clear()
+
     def record_before(self, workspace: objects.NamespacedName, error: objects.Condition) -> None:
         """Keep what a predecessor remembered, unless this process knows better."""
         if self.kept.get(workspace) is None:
@@ -367,6 +374,8 @@ class ObjectHistory:
             self.pod_failures, self.pod_restarts = PodFailures(), PodRestarts()
         elif kind is kaito.WORKSPACES:
             self.provisioning_errors = ProvisioningErrors()
+        elif kind is NODE_CLAIMS:
+            self.provisioning_errors.forget_claims()
         else:
             self.deleted_parts.forget_kind(kind)
 

@@ -5,32 +5,27 @@ SHIFT_FILE names a file with the seconds by which the wall clock is wrong, read 
 PRETENDED_VERSION is the one that the program takes itself to have.
 """
 
-import importlib.metadata
 import os
 import time
 from pathlib import Path
 
+import reporter
+
 
 CLOCK_SHIFT_FILE = "SHIFT_FILE"
 PRETENDED_VERSION = "PRETENDED_VERSION"
-DISTRIBUTION = "productionstack-status-reporter"
 
-_time, _version = time.time, importlib.metadata.version
+_time = time.time
 
 
 def _shifted_time() -> float:
     return _time() + float(Path(os.environ[CLOCK_SHIFT_FILE]).read_text())
 
 
-def _pretended_version(distribution_name: str) -> str:
-    of_ours = distribution_name == DISTRIBUTION
-    return os.environ[PRETENDED_VERSION] if of_ours else _version(distribution_name)
-
-
 if CLOCK_SHIFT_FILE in os.environ:
     time.time = _shifted_time
 if PRETENDED_VERSION in os.environ:
-    importlib.metadata.version = _pretended_version
+    reporter.PROGRAM_VERSION = os.environ[PRETENDED_VERSION]
 
 
 if __name__ == "__main__":

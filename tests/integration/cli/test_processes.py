@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from devcluster import DevCluster
+from reporter import PROGRAM_VERSION
 from tests.support.stubs.certificates import a_certificate
 
 
@@ -76,7 +77,6 @@ NETWORK = (
     "aiohttp",
     "attr",
     "email.message",
-    "importlib.metadata",
     "reporter.kube.connect",
     "reporter.kube.kubeconfig",
     "reporter.kube.rest_config",
@@ -97,6 +97,7 @@ EXPRESSIONS = ("cel_expr_python", "reporter.cel.compile", "reporter.cel.evaluati
 ONE_TABLE = (
     *RUN_ALONE,
     *EXPRESSIONS,
+    "importlib.metadata",
     "reporter.cli.fleet",
     "reporter.cli.history",
     "reporter.hub",
@@ -157,6 +158,10 @@ async def test_status_loads_what_one_table_of_a_cluster_needs(tmp_path: Path):
     assert done.returncode == 0, done.stderr[:400]
     assert "reporter.status.one_shot_cluster" in loaded
     assert _among(loaded, (*ONE_TABLE, "reporter.status.dump")) == []
+
+
+def test_the_version_is_printed(tmp_path: Path):
+    assert _run(("version",), tmp_path).stdout.split() == [PROGRAM_VERSION]
 
 
 def _run(argv: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess[str]:

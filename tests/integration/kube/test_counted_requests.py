@@ -25,9 +25,10 @@ async def test_requests_are_counted_with_their_outcome(tmp_path):
             abort_connection(request)
         return a_json_response(b"{}")
 
-    counted = []
+    counted, verbs = [], []
     async with serving(handler) as server, connected(a_kubeconfig(tmp_path, server.url)) as api:
-        api.on_request(lambda verb, status: counted.append((verb, status)))
+        api.requests.subscribe(lambda verb, status: counted.append((verb, status)))
+        api.requests.subscribe(lambda verb, _: verbs.append(verb))
         await api.call("GET", PODS)
         with suppress(KubeError):
             await api.call("PATCH", "/api/v1/namespaces/a/events/x", body={})
@@ -36,3 +37,4 @@ async def test_requests_are_counted_with_their_outcome(tmp_path):
         async with api.open_watch(PODS, [("watch", "true")], idle_timeout=timedelta(seconds=30)):
             pass
     assert counted == [("list", 200), ("patch", 409), ("get", None), ("watch", 200)]
+    assert verbs == ["list", "patch", "get", "watch"]

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+import reporter
+
 
 ROOT = Path(__file__).parents[3]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yaml"))
@@ -203,6 +205,7 @@ def test_notes_of_a_version_without_a_section_are_refused(tmp_path: Path):
 def test_program_chart_and_changelog_have_one_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     version = project["version"]
+    assert (project["name"], version) == (reporter.PROGRAM_NAME, reporter.PROGRAM_VERSION)
     chart = yaml.safe_load((ROOT / "helm" / project["name"] / "Chart.yaml").read_text())
     assert chart["appVersion"] == version
     assert chart["version"].partition("+")[2] == f"reporter.{version}"

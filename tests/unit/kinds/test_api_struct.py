@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from reporter.kinds.core import Pod
-from reporter.kinds.objects import Condition
+from reporter.kinds.core import NO_STATE, Pod
+from reporter.kinds.gateway_api import HTTPRoute
+from reporter.kinds.objects import Condition, Metadata
 
 
 NOON = "2026-01-01T12:00:07Z"
@@ -31,9 +32,100 @@ def test_times_are_shared_among_kinds():
 
 @pytest.mark.parametrize(
     "other",
-    ["2026-01-01T13:00:07Z", "2026-01-02T12:00:07Z", "2026-01-01T12:00:07.5Z"],
+    ["2026-01-01T13:08:20Z", "2026-01-02T12:00:07Z", "2026-01-01T12:00:07.5Z"],
 )
-def test_other_times_of_the_same_second_of_an_hour_stay_apart(other):
+def test_other_times_of_the_same_slot_stay_apart(other):
     times = [a_condition(each).last_transition_time for each in (NOON, other, NOON, other)]
     noon, different = datetime(2026, 1, 1, 12, 0, 7, tzinfo=UTC), datetime.fromisoformat(other)
     assert times == [noon, different, noon, different]
+
+
+LABELS = {"app": "web", "tier": "", "zone": "a"}
+
+
+def decoded_labels(labels: dict[str, str]):
+    return msgspec.convert({"name": "a", "labels": labels}, Metadata).labels
+
+
+def test_packed_labels_are_a_mapping_of_the_same_content():
+    packed = decoded_labels(LABELS)
+    assert dict(packed) == LABELS
+    assert dict(packed.items()) == LABELS
+    assert (list(packed), len(packed)) == (list(LABELS), 3)
+    assert (tuple(packed.keys()), packed.values()) == (tuple(LABELS), tuple(LABELS.values()))
+    assert ("tier" in packed, "none" in packed) == (True, False)
+    assert (packed["zone"], packed.get("tier"), packed.get("none"), packed.get("none", "b")) == (
+        *("a", "", None),
+        "b",
+    )
+    with pytest.raises(KeyError):
+        packed["none"]
+
+
+def test_packed_labels_differ_by_names_and_by_values():
+    assert decoded_labels(LABELS) == decoded_labels({**LABELS})
+    assert decoded_labels(LABELS) != decoded_labels({**LABELS, "zone": "b"})
+    assert decoded_labels({"a": "1", "b": "2"}) != decoded_labels({"a": "1", "c": "2"})
+
+
+def test_labels_of_the_same_names_share_the_names():
+    one, other = decoded_labels(LABELS), decoded_labels({**LABELS, "zone": "b"})
+    assert one.positions is other.positions
+    assert one.texts[0] is other.texts[0]
+
+
+def test_a_copy_of_metadata_keeps_its_labels():
+    meta = msgspec.convert({"name": "a", "labels": LABELS}, Metadata)
+    assert msgspec.structs.replace(meta, name="b").labels is meta.labels
+    assert decoded_labels({}) == {}
+    assert Metadata(name="a").labels is None
+
+
+def decoded_pod(**status: object) -> Pod:
+    content = {"metadata": {"name": "a"}, "spec": {"nodeName": "gpu-1"}, "status": status}
+    return msgspec.json.decode(msgspec.json.encode(content), type=Pod)
+
+
+@pytest.mark.parametrize(
+    ("type_", "status", "is_kept"),
+    [
+        ("Ready", "True", True),
+        ("Ready", "False", True),
+        ("DisruptionTarget", "True", True),
+        ("PodScheduled", "False", True),
+        ("PodScheduled", "Unknown", True),
+        ("PodScheduled", "True", False),
+        ("Initialized", "False", False),
+    ],
+)
+def test_conditions_of_a_pod_that_nobody_reads_are_dropped(type_, status, is_kept):
+    pod = decoded_pod(conditions=[{"type": type_, "status": status}])
+    assert (pod.status.condition(type_) is not None) is is_kept
+
+
+def test_pods_share_the_state_before_a_restart_and_the_name_of_their_node():
+    state = {"running": {"startedAt": NOON}}
+    status = {"name": "vllm", "state": state, "lastState": {}}
+    one, other = (decoded_pod(containerStatuses=[status], startTime=NOON) for _ in range(2))
+    assert one.spec.node_name is other.spec.node_name
+    (container,) = one.status.container_statuses or ()
+    assert container.last_state is NO_STATE
+    assert container.state.running is not None
+    assert container.state.running.started_at is other.status.start_time
+
+
+def test_an_earlier_end_of_a_container_is_kept():
+    last = {"terminated": {"reason": "OOMKilled", "exitCode": 137}}
+    pod = decoded_pod(containerStatuses=[{"name": "vllm", "lastState": last}])
+    (container,) = pod.status.container_statuses or ()
+    assert container.last_state.terminated is not None
+    assert container.last_state.terminated.reason == "OOMKilled"
+
+
+def test_routes_of_one_gateway_share_the_reference_to_it():
+    parent = {"name": "gateway", "namespace": "team-a"}
+    status = {"parents": [{"parentRef": parent}]}
+    content = {"metadata": {"name": "a"}, "spec": {"parentRefs": [parent]}, "status": status}
+    one, other = (msgspec.convert(content, HTTPRoute, strict=False) for _ in range(2))
+    assert one.spec.parent_refs is other.spec.parent_refs
+    assert one.status.parents[0].parent_ref is other.spec.parent_refs[0]

@@ -113,7 +113,7 @@ def test_an_object_that_cannot_be_decoded_keeps_its_metadata():
     odd["metadata"]["labels"] = {"app": "web"}
     stub = decode_watch_event(a_line("MODIFIED", odd), PODS, ASKED).stub
     assert (stub.metadata.namespace, stub.metadata.name) == ("shop", "web")
-    assert stub.metadata.labels == {"app": "web"}
+    assert dict(stub.metadata.labels) == {"app": "web"}
     assert stub.status.phase == ""
 
 

@@ -12,9 +12,9 @@ from reporter.kinds.istio import (
     MeshConfigMap,
 )
 from reporter.model.enums import Layer, TroubleKind
-from reporter.model.observations import NotServed, NotSynced
+from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost
 from reporter.model.subjects import Subject
-from reporter.model.verdicts import Clear, Unknown
+from reporter.model.verdicts import Active, Clear, Unknown
 from tests.support.builders import LONG_AGO, NOON, a_deployment
 from tests.support.harness_builders import (
     TEAM,
@@ -122,6 +122,37 @@ def test_a_missing_provider_that_was_last_seen_is_neither_reported_nor_cleared(k
     assert isinstance(verdict(a_policy(), KNOWN, unwatched=[kind]), Clear)
     found = verdict(TYPO, KNOWN, an_authz_filter(), unwatched=[kind])
     assert only_trouble(found).cause.code == "NamespaceNotFound"
+
+
+LOST_LONG_AGO = WatchLost(LONG_AGO, "it ended")
+
+
+@pytest.mark.parametrize("watch_state", [NotSynced("may not list it"), LOST_LONG_AGO])
+@pytest.mark.parametrize("policies", [[], [a_policy()]], ids=["none seen", "one seen"])
+def test_while_policies_cannot_be_read_one_may_take_the_place_of_the_filter(watch_state, policies):
+    watch_states = {AUTHORIZATION_POLICIES: watch_state}
+    found = verdict(an_api_key(), *policies, KNOWN, watch_states=watch_states)
+    assert isinstance(found, Unknown)
+    assert "authorizationpolicies.security.istio.io" in found.why
+
+
+@pytest.mark.parametrize("watch_state", [Watching(), NotServed(), WatchLost(NOON, "it ended")])
+def test_policies_that_are_read_or_cannot_be_made_prove_that_none_takes_its_place(watch_state):
+    found = verdict(an_api_key(), KNOWN, watch_states={AUTHORIZATION_POLICIES: watch_state})
+    assert only_trouble(found).cause.code == "FilterNotFound"
+
+
+@pytest.mark.parametrize(("namespace", "type_"), [(TEAM, Unknown), ("team-b", Active)])
+def test_a_policy_that_cannot_be_decoded_may_take_the_place_of_the_filter(namespace, type_):
+    store = a_store(a_team(), an_api_key(), KNOWN)
+    stub = AuthorizationPolicy(metadata=a_policy(namespace=namespace).metadata)
+    store.mark_undecodable(AUTHORIZATION_POLICIES, namespace, "apikey", stub)
+    assert isinstance(verdict_of(REASON, SUBJECT, store), type_)
+
+
+@pytest.mark.parametrize("kind", [AUTHORIZATION_POLICIES, MESH_CONFIG_MAPS])
+def test_without_an_api_key_nothing_is_asked_of_what_cannot_be_read(kind):
+    assert isinstance(verdict(KNOWN, watch_states={kind: NotSynced("may not list it")}), Clear)
 
 
 def test_a_mesh_config_that_was_deleted_clears_nothing():

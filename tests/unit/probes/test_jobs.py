@@ -197,6 +197,26 @@ def test_nobody_is_named_while_it_is_not_known_what_exists():
     assert [each.notes for each in found] == [()]
 
 
+@pytest.mark.parametrize("since", [NOON - HOUR, NOON])
+def test_a_job_of_a_set_that_may_exist_by_now_is_not_named(since):
+    store = a_store(
+        *model_builders.a_model(),
+        a_check_job("smoke-3", FAILED, of="qwn"),
+        watch_states={INFERENCE_SETS: WatchLost(since, "it ended")},
+    )
+    request = replace(a_probe_request(REASONS[HARNESS]), subject=HARNESS)
+    (found,) = PROBES["check-jobs"].evaluate(store.snapshot(), request)
+    assert bool(found.notes) is (since == NOON)
+
+
+def test_a_job_of_a_set_that_cannot_be_decoded_is_not_said_to_name_none():
+    store = a_store(a_check_job("smoke-3", FAILED, of="qwn"))
+    store.mark_undecodable(INFERENCE_SETS, TEAM, "qwn")
+    request = replace(a_probe_request(REASONS[HARNESS]), subject=HARNESS)
+    (found,) = PROBES["check-jobs"].evaluate(store.snapshot(), request)
+    assert found.notes == ()
+
+
 # ---------------------------------------------------------------- what cannot be read
 
 

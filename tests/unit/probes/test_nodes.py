@@ -5,11 +5,14 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from reporter.kinds.core import NODES, Node
-from reporter.model.verdicts import Active, Clear
+from reporter.kinds.core import NODES, PODS, Node
+from reporter.kinds.kaito import WORKSPACES
+from reporter.model.observations import NotServed, NotSynced, WatchLost
+from reporter.model.verdicts import Active, Clear, Unknown
+from reporter.store.store import Store
 from tests.support.builders import LONG_AGO, NOON, a_namespace, a_store, an_observed_condition
 from tests.support.catalogue_fixture import a_probe_request
-from tests.support.model_builders import a_model_pod, a_workspace
+from tests.support.model_builders import TEAM, a_model_pod, a_workspace
 from tests.support.probe_verdicts import only_trouble, verdicts_of_request
 
 
@@ -36,10 +39,12 @@ def a_silent_pod(node: str, index: int = 0):
 
 
 def verdict(*objects):
-    (found,) = verdicts_of_request(
-        a_probe_request(REASON, **{"release-namespace": "stack"}),
-        a_store(a_namespace("stack"), *objects),
-    )
+    return verdict_of(a_store(a_namespace("stack"), *objects))
+
+
+def verdict_of(store: Store):
+    request = a_probe_request(REASON, **{"release-namespace": "stack"})
+    (found,) = verdicts_of_request(request, store)
     return found
 
 
@@ -87,6 +92,34 @@ def test_several_lost_nodes_are_one_trouble_that_names_them_and_the_models_on_th
     assert (trouble.is_out, trouble.since, trouble.nodes) == (True, NOON, frozenset({"a", "b"}))
     more = verdict(a_node("a"), a_node("b"), a_node("c"), *pods, a_silent_pod("c", 2))
     assert only_trouble(more).cause == trouble.cause
+
+
+LOST_IN_PART = [a_node("a"), a_node("b"), a_silent_pod("a")]
+
+
+@pytest.mark.parametrize(
+    ("watch_state", "type_"),
+    [
+        (NotSynced("may not list it"), Unknown),
+        (WatchLost(LONG_AGO, "it ended"), Unknown),
+        (NotServed(), Clear),
+    ],
+)
+def test_workspaces_that_cannot_be_read_may_use_a_node_that_is_lost(watch_state, type_):
+    store = a_store(a_namespace("stack"), *LOST_IN_PART)
+    store.set_watch_state(WORKSPACES, watch_state)
+    assert isinstance(verdict_of(store), type_)
+    store.upsert(PODS, a_silent_pod("b", 1))
+    assert isinstance(verdict_of(store), Active)
+    store.upsert(NODES, a_node("b", "True"))
+    assert isinstance(verdict_of(store), Clear)
+
+
+@pytest.mark.parametrize("kind", [PODS, WORKSPACES])
+def test_what_cannot_be_decoded_may_use_a_node_that_is_lost(kind):
+    store = a_store(a_namespace("stack"), *LOST_IN_PART)
+    store.mark_undecodable(kind, TEAM, "odd")
+    assert isinstance(verdict_of(store), Unknown)
 
 
 def test_a_node_whose_pods_are_evicted_is_found_by_the_workspace_that_used_it():

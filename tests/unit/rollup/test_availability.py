@@ -3,6 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
+from reporter.kinds.istio import AUTHORIZATION_POLICIES, ENVOY_FILTERS
+from reporter.kinds.objects import Metadata
 from reporter.model.states import Actionability
 from reporter.rollup.availability import hindered_subjects
 from reporter.rollup.fold import fold
@@ -133,6 +135,46 @@ def test_a_component_that_cannot_be_read_makes_availability_unknown():
 def test_the_filters_of_a_namespace_that_cannot_be_read_leave_open_whether_they_ask():
     found = qwen({AUTHZ: AT_ZERO}, watch={"envoyfilters": "forbidden"}, until="2m")
     assert found.available is None
+
+
+ISTIO = {"sources": "istio"}
+POLICIES = {"crds": {"authorizationpolicies.security.istio.io": ["v1"]}}
+UNREAD = {"watch": {"authorizationpolicies": "forbidden"}, "until": "2m"}
+
+
+def test_policies_that_cannot_be_read_leave_open_whether_they_ask():
+    found = qwen({AUTHZ: AT_ZERO}, flags=ISTIO, **POLICIES, **UNREAD)
+    assert found.available is None
+
+
+def test_a_filter_that_asks_is_known_whatever_policies_do():
+    found = qwen({AUTHZ: AT_ZERO, **ASKED}, flags=ISTIO, **POLICIES, **UNREAD)
+    assert (found.available, found.not_available.code) == (False, "ScaledToZero")
+    policy = {
+        "AuthorizationPolicy team-m/apikey": {
+            "spec": {"action": "CUSTOM", "provider": {"name": "apikey-authz"}}
+        }
+    }
+    assert qwen({AUTHZ: AT_ZERO, **policy}, flags=ISTIO, **POLICIES).available is None
+    found = qwen({AUTHZ: AT_ZERO, **policy, **ASKED}, flags=ISTIO, **POLICIES)
+    assert found.available is False
+
+
+@pytest.mark.parametrize("step", [{}, {"watch": {"authorizationpolicies": "unserved"}}])
+def test_policies_that_are_not_served_or_not_read_on_purpose_ask_for_nothing(step):
+    assert qwen({AUTHZ: AT_ZERO}, flags=ISTIO if step else {}, **step, until="2m").available
+
+
+@pytest.mark.parametrize("kind", [AUTHORIZATION_POLICIES, ENVOY_FILTERS])
+@pytest.mark.parametrize(("namespace", "available"), [("team-m", None), ("team-a", True)])
+def test_a_filter_or_policy_that_cannot_be_decoded_leaves_open_whether_it_asks(
+    kind, namespace, available
+):
+    replay = stack_after({AUTHZ: AT_ZERO}, flags=ISTIO, **POLICIES)
+    stub = kind.type(metadata=Metadata(name="odd", namespace=namespace))
+    replay.store.mark_undecodable(kind, namespace, "odd", stub)
+    found = view_of(replay.run_pass()).inference_set("team-m", "qwen")
+    assert found.available is available
 
 
 def test_scaled_to_zero_on_purpose_is_not_available_and_no_trouble():

@@ -6,14 +6,18 @@ from reporter.catalogue.entries import Catalogue
 from reporter.cli.configuration import load_shipped_catalogue
 from reporter.controller.watched_kinds import kinds_to_watch
 from reporter.kinds.core import PODS
+from reporter.kinds.karpenter import NODE_CLAIMS
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.model.enums import TroubleKind
 from reporter.model.observations import NotSynced, Watching
 from reporter.model.verdicts import Active, Clear, ObjectRef, Unknown
 from reporter.snapshot.subjects import find_subjects
 from reporter.store.store import Store
-from tests.support.builders import a_pod
+from tests.support import source_builders
+from tests.support.builders import a_condition, a_pod
 from tests.support.catalogue_fixture import SUBJECTS
+from tests.support.model_builders import TEAM as MODEL_TEAM
+from tests.support.model_builders import WORKSPACE, a_workspace
 from tests.support.own_reasons import (
     HARNESS,
     READY,
@@ -163,3 +167,21 @@ def test_subjects_stay_while_their_objects_are_listed_anew(tmp_path):
 
 def of(store: Store) -> ResourceKind:
     return next(kind for kind in store.kinds if kind.kind == "InferenceService")
+
+
+def test_machines_lost_before_node_claims_were_unwatched_count_no_more():
+    store = source_builders.a_store(a_workspace())
+    kinds = store.kinds
+    lose_a_machine(store)
+    store.prepare_kinds(tuple(each for each in kinds if each is not NODE_CLAIMS), (), SUBJECTS)()
+    store.prepare_kinds(kinds, (), SUBJECTS)()
+    lose_a_machine(store)
+    assert not list(store.snapshot().provisioning_errors.keys())
+    lose_a_machine(store)
+    assert list(store.snapshot().provisioning_errors.keys()) == [(MODEL_TEAM, WORKSPACE)]
+
+
+def lose_a_machine(store: Store) -> None:
+    """Show a machine that was launched, and goes before its Node registers."""
+    store.upsert(NODE_CLAIMS, source_builders.a_claim(a_condition("Launched", "True")))
+    store.delete(NODE_CLAIMS, "", source_builders.CLAIM)

@@ -151,4 +151,4 @@ def test_each_object_is_in_the_cluster_once_whatever_watches_it():
     made = list(StoryObjects([kind]).change(changes, now=START))
     assert [address.kind for address, _ in made] == [DEPLOYMENTS, DEPLOYMENTS]
     assert made[-1][1].spec.replicas == 3
-    assert made[-1][1].metadata.labels == {"a": "b"}
+    assert dict(made[-1][1].metadata.labels) == {"a": "b"}
