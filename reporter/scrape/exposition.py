@@ -27,7 +27,7 @@ _SAMPLE = re.compile(
     rb"(?:[ \t]++[-+.0-9eE]++)?(?:[ \t]++#.*)?[ \t]*"
 )
 _PLAIN_LABELS = re.compile(rb'(?:[a-zA-Z_][a-zA-Z0-9_]*+="[^"\\]*+"(?:,|$))*+')
-"""SampleLabels without escapes and spaces, as all client libraries write most of them."""
+"""Labels without escapes and spaces, as all client libraries write most of them."""
 
 _PLAIN_LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*+)="([^"]*+)"')
 
