@@ -28,8 +28,8 @@ READ_BUFFER_BYTES = 2**21
 
 TLS_BUFFER_BYTES = 2**16
 """
-What asyncio reads from a TLS connection at a time. It keeps a buffer of that size for each one, by default
-256 KiB, and each watch holds a connection.
+The most bytes that asyncio reads from a TLS connection at a time. It keeps a buffer of that size for each
+one, by default 256 KiB, and each watch holds a connection.
 """
 
 REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
