@@ -199,8 +199,8 @@ class ContainerStatus(objects.InterningApiStruct, frozen=True):
 
 KEPT_CONDITION_TYPES = frozenset({"DisruptionTarget", "Ready"})
 """
-The conditions that probes read, with PodScheduled where it is not True; all others are dropped, a fifth
-of the memory of a large stack.
+The conditions that probes read, with PodScheduled where it is not True or the pod has failed; all others
+are dropped, a fifth of the memory of a large stack.
 """
 
 
@@ -226,7 +226,7 @@ class PodStatus(objects.InterningApiStruct, frozen=True):
             each
             for each in self.conditions or ()
             if each.type in KEPT_CONDITION_TYPES
-            or (each.type == "PodScheduled" and each.status != "True")
+            or (each.type == "PodScheduled" and (self.phase == "Failed" or each.status != "True"))
         ]
         force_setattr(self, "conditions", tuple(kept))
 

@@ -90,13 +90,18 @@ def pack_labels(labels: Mapping[str, str] | None) -> Mapping[str, str] | None:
     """Return a dict of labels as PackedLabels; anything else, as those of a copied struct, as it is."""
     if labels.__class__ is not dict or not labels:
         return labels
-    packed: Any = PackedLabels(_positions(tuple(labels)), tuple(map(intern, labels.values())))
+    # Names of objects that are gone stay in the cache, so it takes no large sets of them.
+    positions = _shared_positions if len(labels) <= MAX_SHARED_NAMES else _positions
+    packed: Any = PackedLabels(positions(tuple(labels)), tuple(map(intern, labels.values())))
     return packed  # type: ignore[no-any-return]  # a mapping in all but its base class
 
 
-@lru_cache(maxsize=4096)
 def _positions(names: tuple[str, ...]) -> Mapping[str, int]:
     return {intern(name): position for position, name in enumerate(names)}
+
+
+_shared_positions = lru_cache(maxsize=4096)(_positions)
+MAX_SHARED_NAMES = 64
 
 
 TIME_SLOTS = 4093

@@ -59,6 +59,7 @@ class PageExchange:
         self._loop = asyncio.get_running_loop()
         self._deadline = self._loop.time() + timeouts.whole
         self._progress: asyncio.Future[None] = self._loop.create_future()
+        self._failure: Exception | None = None
         self._is_connected = self._has_slot = False
 
     async def read(self, large_page_slots: asyncio.Semaphore) -> FetchedPage:
@@ -87,7 +88,7 @@ class PageExchange:
         self._file = self._socket.fileno()
         self._connect()
         try:
-            await self._progress
+            await self._wait()
             if self._response.is_complete:
                 return FetchedPage(self._response.body())
             return await self._read_large(slots)
@@ -102,11 +103,17 @@ class PageExchange:
         try:
             self._has_slot, self._progress = True, self._loop.create_future()
             self._receive()
-            await self._progress
+            await self._wait()
         except BaseException:
             slots.release()
             raise
         return FetchedPage(self._response.body(), slots)
+
+    async def _wait(self) -> None:
+        """Wait for the end, or for more than a small page. Raises what went wrong."""
+        await self._progress
+        if self._failure is not None:
+            raise self._failure
 
     def _connect(self) -> None:
         error = self._socket.connect_ex(self._target)
@@ -166,10 +173,9 @@ class PageExchange:
     def _end(self, failure: Exception | None = None) -> None:
         """End the waiting, and receive nothing more."""
         self._loop.remove_reader(self._file)
-        if failure is None:
-            self._progress.set_result(None)
-        else:
-            self._progress.set_exception(failure)
+        # Not as the exception of the future, which asyncio logs if the task is cancelled meanwhile.
+        self._failure = failure
+        self._progress.set_result(None)
 
     def _scrape_error(self, err: OSError) -> ScrapeError:
         if self._is_connected:

@@ -141,6 +141,9 @@ def parse_page(
         yield from parser.parse_families(missing)
         yield from parser.find_prefixes(prefixes)
     except _TooCostlyError as err:
+        if missing:
+            # Lines of a family that is not missing here were counted twice.
+            return (yield from parse_page(page, families, prefixes))
         return MalformedExposition(str(err), is_too_costly=True)
     return parser.content()
 

@@ -25,7 +25,7 @@ one by one: 5,000 parts.
 RECEIVED_BYTES = 128 * 1024
 """Bytes of a response that are taken at once, before other tasks run."""
 
-MAX_HEADERS, MAX_HEAD_BYTES = 128, 64 * 1024
+MAX_HEADERS, MAX_HEAD_BYTES = 128, 16 * 1024
 """
 The headers of a response, with those of interim ones and trailers, and the bytes of all that brings no
 body: heads, trailers, chunk extensions.

@@ -7,7 +7,7 @@ import pytest
 
 from reporter.kinds.core import NO_STATE, Pod
 from reporter.kinds.gateway_api import HTTPRoute
-from reporter.kinds.objects import Condition, Metadata
+from reporter.kinds.objects import MAX_SHARED_NAMES, Condition, Metadata
 
 
 NOON = "2026-01-01T12:00:07Z"
@@ -74,6 +74,14 @@ def test_labels_of_the_same_names_share_the_names():
     assert one.texts[0] is other.texts[0]
 
 
+def test_large_sets_of_names_are_not_kept_for_others():
+    many = {f"label-{each}": "a" for each in range(MAX_SHARED_NAMES + 1)}
+    one, other = decoded_labels(many), decoded_labels(many)
+    assert dict(one) == many
+    assert one == other
+    assert one.positions is not other.positions
+
+
 def test_a_copy_of_metadata_keeps_its_labels():
     meta = msgspec.convert({"name": "a", "labels": LABELS}, Metadata)
     assert msgspec.structs.replace(meta, name="b").labels is meta.labels
@@ -101,6 +109,12 @@ def decoded_pod(**status: object) -> Pod:
 def test_conditions_of_a_pod_that_nobody_reads_are_dropped(type_, status, is_kept):
     pod = decoded_pod(conditions=[{"type": type_, "status": status}])
     assert (pod.status.condition(type_) is not None) is is_kept
+
+
+def test_a_pod_that_has_failed_keeps_the_time_when_it_was_scheduled():
+    # It may be the newest time that tells when the pod ended.
+    pod = decoded_pod(phase="Failed", conditions=[{"type": "PodScheduled", "status": "True"}])
+    assert pod.status.condition("PodScheduled") is not None
 
 
 def test_pods_share_the_state_before_a_restart_and_the_name_of_their_node():

@@ -300,3 +300,14 @@ def test_whether_the_engine_has_families_of_its_own(page, there):
 def test_what_the_stub_serves_is_read():
     assert values(metrics_pages.pre_download(3.1e6, 16512.5), SPEED, REMAINING) == [3.1e6, 16512.5]
     assert has_family(metrics_pages.engine(), "vllm:")
+
+
+@pytest.mark.parametrize("missing", [(), ("vllm:a",)])
+def test_what_another_page_lacks_makes_no_page_too_costly(missing):
+    buckets = "".join(
+        f'vllm:a_bucket{{le="{each}"}} 1\n' for each in range(limits.MAX_LINES // 2 + 1)
+    )
+    page = f"# TYPE vllm:a histogram\n{buckets}vllm:a_count 7\n".encode()
+    content, _ = finish(parse_page(page, ["vllm:a"], missing=missing))
+    assert isinstance(content, MetricsContent)
+    assert [each.value for each in content.families["vllm:a"]] == [7]
