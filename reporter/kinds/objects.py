@@ -6,7 +6,7 @@ writes empty lists and maps as null, so these may be None. Index keys are plain 
 for each changed object. Kinds build their index from the functions here, and probes look up with them.
 """
 
-from collections.abc import Iterable, Iterator, KeysView, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import lru_cache
 from sys import intern
@@ -46,15 +46,18 @@ class InterningApiStruct(ApiStruct, frozen=True):
                 force_setattr(self, field, intern(value))
 
 
-class PackedLabels(Struct, frozen=True, gc=False):
+class PackedLabels(Mapping[str, str]):
     """
-    Labels as a mapping that takes half the memory of a dict: many objects have labels of the same names.
+    Labels in half the memory of a dict, as many objects have labels of the same names.
 
     *positions*: where the value of each label is in *texts*; all labels of the same names share it.
+    msgspec encodes them with `plain_labels` as its hook, and not at all without it.
     """
 
-    positions: Mapping[str, int]
-    texts: tuple[str, ...]
+    __slots__ = ("positions", "texts")
+
+    def __init__(self, positions: Mapping[str, int], texts: tuple[str, ...]) -> None:
+        self.positions, self.texts = positions, texts
 
     def __getitem__(self, name: str) -> str:
         return self.texts[self.positions[name]]
@@ -68,22 +71,22 @@ class PackedLabels(Struct, frozen=True, gc=False):
     def __len__(self) -> int:
         return len(self.texts)
 
-    def get(self, name: str, default: str | None = None) -> str | None:
-        """Return the value of a label, or *default*."""
-        position = self.positions.get(name)
-        return default if position is None else self.texts[position]
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, PackedLabels) and self.positions is other.positions:
+            return self.texts == other.texts
+        return super().__eq__(other)
 
-    def keys(self) -> KeysView[str]:
-        """Return the names of the labels."""
-        return self.positions.keys()
+    __hash__ = None  # type: ignore[assignment]  # as a dict has none
 
-    def values(self) -> tuple[str, ...]:
-        """Return the values of the labels, in the order of the names."""
-        return self.texts
+    def __repr__(self) -> str:
+        return repr(dict(self))
 
-    def items(self) -> Iterator[tuple[str, str]]:
-        """Return the labels, each with its value."""
-        return zip(self.positions, self.texts, strict=True)
+
+def plain_labels(value: Any) -> Any:
+    """Return PackedLabels as a dict, for msgspec's ``enc_hook``; raise NotImplementedError for all else."""
+    if isinstance(value, PackedLabels):
+        return dict(value)
+    raise NotImplementedError
 
 
 def pack_labels(labels: Mapping[str, str] | None) -> Mapping[str, str] | None:
@@ -92,8 +95,7 @@ def pack_labels(labels: Mapping[str, str] | None) -> Mapping[str, str] | None:
         return labels
     # Names of objects that are gone stay in the cache, so it takes no large sets of them.
     positions = _shared_positions if len(labels) <= MAX_SHARED_NAMES else _positions
-    packed: Any = PackedLabels(positions(tuple(labels)), tuple(map(intern, labels.values())))
-    return packed  # type: ignore[no-any-return]  # a mapping in all but its base class
+    return PackedLabels(positions(tuple(labels)), tuple(map(intern, labels.values())))
 
 
 def _positions(names: tuple[str, ...]) -> Mapping[str, int]:
@@ -192,7 +194,7 @@ class Metadata(ApiStruct, frozen=True):
     """
     The read part of metav1.ObjectMeta; an object of the same name with another uid is another one.
 
-    *packs_labels*: whether *labels* become PackedLabels, which cannot be encoded as JSON.
+    *packs_labels*: whether *labels* become PackedLabels.
     """
 
     packs_labels: ClassVar[bool] = True

@@ -82,9 +82,8 @@ UNREAD_FIELDS: Mapping[type[objects.ApiObject], Mapping[str, Any]] = {
 
 def as_content(built: objects.ApiObject) -> dict[str, Any]:
     """Return the content of an object that was built: without fields of None, and with UNREAD_FIELDS."""
-    content: dict[str, Any] = _without_nulls(msgspec.to_builtins(built))
-    if built.metadata.labels is not None:
-        content["metadata"]["labels"] = dict(built.metadata.labels)
+    encoded = msgspec.to_builtins(built, enc_hook=objects.plain_labels)
+    content: dict[str, Any] = _without_nulls(encoded)
     return {**UNREAD_FIELDS.get(type(built), {}), **content}
 
 

@@ -9,6 +9,7 @@ import msgspec
 from e2e.controlplane import ApiError, Client, Json
 from e2e.support.cases.object_defaults import DEFAULTS, ITEM_DEFAULTS
 from e2e.support.production_stack.components import IMAGE
+from reporter.kinds.objects import plain_labels
 from reporter.kinds.resource_kind import ResourceKind
 from reporter.stories.format import apply_merge_patch, resolve_times
 from reporter.stories.healthy_stack import HEALTHY_STACK
@@ -107,7 +108,7 @@ class CaseClusterObjects:
         if API_FIELDS & words.keys():
             found = resolve_times({key: words[key] for key in words if key != "age"}, now=now)
         else:
-            found = _without_blanks(msgspec.to_builtins(made))
+            found = _without_blanks(msgspec.to_builtins(made, enc_hook=plain_labels))
         whole = _filled(apply_merge_patch(DEFAULTS.get(kind.kind, {}), found), now=now)
         if ip := self._pod_address(address):
             whole = apply_merge_patch(whole, {"status": {"podIP": ip, "podIPs": [{"ip": ip}]}})

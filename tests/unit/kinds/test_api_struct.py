@@ -7,7 +7,7 @@ import pytest
 
 from reporter.kinds.core import NO_STATE, Pod
 from reporter.kinds.gateway_api import HTTPRoute
-from reporter.kinds.objects import MAX_SHARED_NAMES, Condition, Metadata
+from reporter.kinds.objects import MAX_SHARED_NAMES, Condition, Metadata, plain_labels
 
 
 NOON = "2026-01-01T12:00:07Z"
@@ -52,7 +52,9 @@ def test_packed_labels_are_a_mapping_of_the_same_content():
     assert dict(packed) == LABELS
     assert dict(packed.items()) == LABELS
     assert (list(packed), len(packed)) == (list(LABELS), 3)
-    assert (tuple(packed.keys()), packed.values()) == (tuple(LABELS), tuple(LABELS.values()))
+    assert (list(packed.keys()), list(packed.values())) == (list(LABELS), list(LABELS.values()))
+    assert packed == LABELS
+    assert packed != {**LABELS, "zone": "b"}
     assert ("tier" in packed, "none" in packed) == (True, False)
     assert (packed["zone"], packed.get("tier"), packed.get("none"), packed.get("none", "b")) == (
         *("a", "", None),
@@ -66,6 +68,14 @@ def test_packed_labels_differ_by_names_and_by_values():
     assert decoded_labels(LABELS) == decoded_labels({**LABELS})
     assert decoded_labels(LABELS) != decoded_labels({**LABELS, "zone": "b"})
     assert decoded_labels({"a": "1", "b": "2"}) != decoded_labels({"a": "1", "c": "2"})
+
+
+def test_packed_labels_are_encoded_with_the_hook_alone():
+    pod = msgspec.convert({"metadata": {"name": "a", "labels": LABELS}}, Pod)
+    encoded = msgspec.to_builtins(pod, enc_hook=plain_labels)
+    assert encoded["metadata"]["labels"] == LABELS
+    with pytest.raises(TypeError, match="PackedLabels"):
+        msgspec.to_builtins(pod)
 
 
 def test_labels_of_the_same_names_share_the_names():
