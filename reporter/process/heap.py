@@ -5,19 +5,9 @@ import ctypes
 import gc
 
 
-THRESHOLD_OF_START = 50_000
-"""New containers after which garbage is collected during the start; else 700 or, in later versions, 2,000."""
-
-
 async def trim_heap_after(started: asyncio.Event) -> None:
     """Wait for *started*, then trim the heap once, as the first lists and the first pass have ended."""
-    thresholds = gc.get_threshold()
-    # What the first lists make lives on: collections in between find nothing, and take a twentieth of a start.
-    gc.set_threshold(THRESHOLD_OF_START, *thresholds[1:])
-    try:
-        await started.wait()
-    finally:
-        gc.set_threshold(*thresholds)
+    await started.wait()
     trim_heap()
 
 
