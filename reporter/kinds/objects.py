@@ -65,6 +65,11 @@ class PackedLabels(Mapping[str, str]):
     def __contains__(self, name: object) -> bool:
         return name in self.positions
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the value of a label, or *default*; that of Mapping raises and catches a KeyError."""
+        position = self.positions.get(name)
+        return default if position is None else self.texts[position]
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.positions)
 
@@ -217,7 +222,7 @@ class Metadata(ApiStruct, frozen=True):
 
     def label(self, name: str) -> str:
         """Return the value of a label, "" if it is not set."""
-        return (self.labels or {}).get(name, "")
+        return "" if self.labels is None else self.labels.get(name, "")
 
 
 class AnnotatedMetadata(Metadata, frozen=True):
