@@ -205,7 +205,7 @@ are dropped, a fifth of the memory of a large stack.
 
 
 class PodStatus(objects.InterningApiStruct, frozen=True):
-    """The status of a pod, its conditions reduced to KEPT_CONDITION_TYPES and those of no scheduling."""
+    """The status of a pod, its conditions reduced to those that are read: see KEPT_CONDITION_TYPES."""
 
     interned_fields: ClassVar[tuple[str, ...]] = ("phase",)
 

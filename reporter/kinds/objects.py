@@ -108,7 +108,9 @@ def _positions(names: tuple[str, ...]) -> Mapping[str, int]:
 
 
 _shared_positions = lru_cache(maxsize=4096)(_positions)
+
 MAX_SHARED_NAMES = 64
+"""The most names of labels of one object that others share; pods of KAITO have some ten."""
 
 
 TIME_SLOTS = 4093

@@ -35,10 +35,12 @@ def evaluate(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
     Unknown if as many were lost, and it is not known of all pods and Workspaces on which Nodes they are.
     """
     lost = find_lost_nodes(snapshot)
-    # Most passes end here: only then all pods are looked through.
-    users = _find_users(snapshot, lost) if len(lost) >= SEVERAL else {}
+    if len(lost) < SEVERAL:
+        # Most passes end here: only then all pods are looked through.
+        return [Clear(request.key())]
+    users = _find_users(snapshot, lost)
     if len(users) < SEVERAL:
-        why = _why_users_open(snapshot, request) if len(lost) >= SEVERAL else ""
+        why = _why_users_open(snapshot, request)
         return [Unknown(request.key(), why) if why else Clear(request.key())]
     involved = involved_namespace(snapshot, request.flags[NAMESPACE_FLAG])
     return [Active(request.key(), (_trouble(users, lost),), involved)]

@@ -82,6 +82,7 @@ def _selector_trouble(pool: InferencePool, pods: Sequence[Pod]) -> Trouble | Non
     selector = tuple((pool.spec.selector.match_labels or {}).items())
     for pod in pods:
         # Nearly every pod matches, so only the first is checked for being a leftover one.
+        # Unlike `has_labels`, a selector tells a missing label from an empty one.
         labels = pod.metadata.labels or {}
         if all(labels.get(k) == v for k, v in selector) and not is_leftover_pod(pod):
             return None
