@@ -20,7 +20,7 @@ from reporter.snapshot.snapshot import Snapshot
 
 
 MAX_AGE: Final = timedelta(seconds=1)
-"""How far the kept snapshot may be behind while passes go on: it keeps every object alive that is gone."""
+"""The age of the kept snapshot while passes go on, as it keeps all objects alive that are gone."""
 
 MAX_CHANGED: Final = 50_000
 """The changed numbers that are kept, of some 80 bytes each. With more, a full pass skips nothing."""
