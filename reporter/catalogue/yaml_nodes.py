@@ -35,42 +35,41 @@ class Row(NamedTuple):
     offset: int = 0
 
 
-class TextSource(NamedTuple):
-    """
-    The rows in which a text is written.
+class TextSource(Struct, frozen=True):
+    """A text as it is written in its file, which has these *lines*. Its rows are found for an error alone."""
 
-    *is_exact*: characters of a row are those of the text; false for a text with escapes.
-    """
-
-    rows: tuple[Row, ...]
-    is_exact: bool = True
+    node: yaml.ScalarNode
+    lines: Sequence[str]
 
     def locate(self, line: int, column: int) -> tuple[int, int]:
         """
         Return the line and column in the file of those in the text; all count from 1, 0 is unknown.
         """
-        before = [r for r in self.rows if r.text_line == line and r.offset < max(column, 1)]
+        rows, is_exact = _find_rows(self.node, self.lines)
+        before = [r for r in rows if r.text_line == line and r.offset < max(column, 1)]
         if not before:
-            return self.rows[0].line + 1, 0
+            return rows[0].line + 1, 0
         row = before[-1]
-        exact = self.is_exact and column > 0
+        exact = is_exact and column > 0
         return row.line + 1, row.column + column - row.offset if exact else 0
 
 
-def text_source(node: yaml.ScalarNode, lines: Sequence[str]) -> TextSource:
-    """Return the rows in which a text is written. *lines*: those of its file."""
+def _find_rows(node: yaml.ScalarNode, lines: Sequence[str]) -> tuple[tuple[Row, ...], bool]:
+    """
+    Return the rows of a text, and whether their characters are those of the text: not of one with escapes.
+    """
     start, end = node.start_mark, node.end_mark
     first = Row(start.line, start.column + (node.style in {"'", ESCAPING}))
     if node.style in {LITERAL, FOLDED}:
         begin = start.line + 1
         block = lines[begin : end.line + 1]
-        return TextSource(tuple(_block_rows(block, begin, node.style)) or (first,))
+        return tuple(_block_rows(block, begin, node.style)) or (first,), True
     if start.line == end.line:
         exact = node.style != ESCAPING or end.column - start.column == len(node.value) + 2
-        return TextSource((first,), exact)
+        return (first,), exact
     written = lines[start.line : end.line + 1]
     exact = node.style != ESCAPING or not any("\\" in each for each in written)
-    return TextSource((first, *_flow_rows(first, written)), exact)
+    return (first, *_flow_rows(first, written)), exact
 
 
 def _block_rows(block: Sequence[str], begin: int, style: str) -> Iterator[Row]:
@@ -116,6 +115,7 @@ MAX_VALUES = 200_000
 """The number of values in a file, an alias counted with all that it stands for."""
 
 MERGE_TAG = "tag:yaml.org,2002:merge"
+TEXT_TAG = "tag:yaml.org,2002:str"
 
 
 class Scalar(Struct, frozen=True):
@@ -270,21 +270,26 @@ class _Composer:
         if self._values_left < 0:
             text = f"the file has more than {MAX_VALUES} values, counted with what aliases repeat"
             raise TooLargeFile(text, self._place(raw))
+        if isinstance(raw, yaml.ScalarNode):
+            return self._scalar(raw)
         if id(raw) in self._above:
             text = "this alias contains itself; write its value out"
             self._problems.append(Problem(self._place(raw), text))
             return Scalar(self._place(raw), None)
         self._above.add(id(raw))
         try:
-            return self._node(raw)
+            return self._collection(raw)
         finally:
             self._above.discard(id(raw))
 
-    def _node(self, raw: yaml.Node) -> YamlNode:
+    def _collection(self, raw: yaml.Node) -> YamlNode:
         if isinstance(raw, yaml.SequenceNode):
             return Items(self._place(raw), tuple(self.node(item) for item in raw.value))
-        if isinstance(raw, yaml.MappingNode):
-            return self._fields(raw)
+        return self._fields(raw)
+
+    def _scalar(self, raw: yaml.ScalarNode) -> Scalar:
+        if raw.tag == TEXT_TAG:
+            return Scalar(self._place(raw), raw.value, TextSource(raw, self._lines))
         shown = f"`{raw.value[:MAX_SHOWN_CHARACTERS]}`"
         try:
             value = self._constructor.construct_object(raw)
@@ -293,11 +298,9 @@ class _Composer:
             return self._broken(raw, f"{shown} is no {raw.tag}; quote it if it is text")
         if isinstance(value, int) and value.bit_length() > MAX_NUMBER_BITS:
             return self._broken(raw, f"{shown} is too large a number; quote it if it is text")
-        if isinstance(raw, yaml.ScalarNode) and isinstance(value, str):
-            return Scalar(self._place(raw), value, text_source(raw, self._lines))
         return Scalar(self._place(raw), value)
 
-    def _fields(self, raw: yaml.MappingNode) -> Fields:
+    def _fields(self, raw: yaml.Node) -> Fields:
         values: dict[str, YamlNode] = {}
         keys: dict[str, Place] = {}
         merged = Fields(self._place(raw))
@@ -314,7 +317,8 @@ class _Composer:
                 self._problems.append(Problem(place, text))
                 continue
             values[key], keys[key] = self.node(value), place
-        return merged.merged(Fields(self._place(raw), values, keys))
+        own = Fields(merged.place, values, keys)
+        return merged.merged(own) if merged.keys else own
 
     def _merge(self, raw: yaml.Node) -> Fields:
         """

@@ -2,16 +2,20 @@
 
 from collections.abc import Collection, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from reporter.catalogue.entries import Catalogue
 from reporter.cli.output import Terminal
 from reporter.cli.reporter_flags import ConfigurationLoader
 from reporter.cli.source_arguments import SourceKind, parse_source_flag
-from reporter.kube.stack_dump import DumpEnd
 from reporter.process.clock import Clock
 from reporter.process.imports import uncollected_imports
 from reporter.settings import Arguments, Settings, SettingsError
 from reporter.status.source import OpenSource, StatusSource, Target
+
+
+if TYPE_CHECKING:
+    from reporter.kube.stack_dump import DumpEnd
 
 
 def source_opener(
@@ -51,7 +55,7 @@ async def _open_dump(
     loader = ConfigurationLoader(arguments, environ, terminal.note)
     loader.load()  # what is refused is refused before the dump is read
 
-    def load(end: DumpEnd | None) -> tuple[Settings, Catalogue]:
+    def load(end: "DumpEnd | None") -> tuple[Settings, Catalogue]:
         if end is None:
             return loader.load()
         return loader.load_found(end.flags, "the reporter in the dump", end.missing_files)

@@ -5,8 +5,9 @@ What a single table of one cluster does not need is imported where it is: that t
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from enum import StrEnum, unique
+
+from msgspec.structs import replace
 
 from reporter import PROGRAM_NAME
 from reporter.cli import command

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from reporter.cli.output import BY_STATE, ExitCode, Format, Terminal, to_json, to_yaml
 from reporter.model.sanitize import abbreviate_list, human_duration
@@ -245,8 +246,7 @@ def _names(answer: StatusAnswer, target: Target, lists_sets: bool) -> Iterator[s
 Asked = TypeVar("Asked")
 
 
-@dataclass(frozen=True, slots=True)
-class Question(Generic[Asked, AnyAnswer]):
+class Question(Struct, Generic[Asked, AnyAnswer], frozen=True):
     """
     A question about *target* to the source that *open* opens, and what is done with each answer.
 

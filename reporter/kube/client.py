@@ -2,11 +2,12 @@
 
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
 from datetime import timedelta
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from reporter.kube import error_mapping
 from reporter.kube.api_status import decode_status
@@ -31,13 +32,16 @@ STREAM_START_TIMEOUT = timedelta(seconds=30)
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class ApiResponse:
+class ApiResponse(Struct, frozen=True):
     """A response with a status of success, or 304. Header names are case-insensitive."""
 
     status: int
     headers: Mapping[str, str]
-    body: bytes = field(repr=False)
+    body: bytes
+
+    def __repr__(self) -> str:
+        """Return a text without the body, which may hold a secret."""
+        return f"ApiResponse(status={self.status})"
 
 
 class RestClient:

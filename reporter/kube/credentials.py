@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.kube.rest_config import LoadConfig, RestConfig, bearer_header, read_token
 from reporter.settings.errors import ConfigurationError

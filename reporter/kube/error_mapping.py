@@ -9,9 +9,10 @@ pkg/admission/plugin/policy/validating/dispatcher.go; k8s.io/apimachinery, pkg/a
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
 from http import HTTPStatus
+
+from msgspec import Struct
 
 from reporter.kube import paths
 from reporter.kube.api_status import Status, decode_status, parse_retry_after
@@ -72,14 +73,13 @@ Statuses that load balancers and proxies send as well, in plain text: only a Sta
 _NOT_ABOUT_PERMISSIONS = ("exceeded quota", "being terminated")
 
 
-@dataclass(frozen=True, slots=True)
-class RequestInfo:
+class RequestInfo(Struct, frozen=True):
     """The parts of a request that errors name. *operation*: what it does, as "list pods"."""
 
     operation: str
     method: str = "GET"
     path: str = ""
-    query: paths.Query = field(default=(), repr=False)
+    query: paths.Query = ()
 
     @property
     def required_permission(self) -> str:

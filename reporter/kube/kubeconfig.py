@@ -8,11 +8,11 @@ says what to do.
 
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
+from msgspec import Struct
 
 from reporter.kube.plain_text import clean
 from reporter.model.suggest import suggest
@@ -25,16 +25,19 @@ USER_FILE_FIELDS = ("client-certificate", "client-key", "tokenFile")
 CLUSTER_FILE_FIELDS = ("certificate-authority",)
 
 
-@dataclass(frozen=True, slots=True)
-class KubeconfigContext:
+class KubeconfigContext(Struct, frozen=True):
     """
     The context that is used. Paths of files are absolute; *folder* is that of the file with the user.
     """
 
     name: str
     cluster: Mapping[str, Any]
-    user: Mapping[str, Any] = field(repr=False)
+    user: Mapping[str, Any]
     folder: Path
+
+    def __repr__(self) -> str:
+        """Return a text without credentials."""
+        return f"KubeconfigContext({self.name})"
 
 
 class _Entry(NamedTuple):
@@ -44,14 +47,13 @@ class _Entry(NamedTuple):
     folder: Path
 
 
-@dataclass(frozen=True, slots=True)
-class _Kubeconfig:
+class _Kubeconfig(Struct, frozen=True):
     """The merged files, by name."""
 
-    clusters: dict[str, _Entry] = field(default_factory=dict)
-    users: dict[str, _Entry] = field(default_factory=dict)
-    contexts: dict[str, _Entry] = field(default_factory=dict)
-    current: list[str] = field(default_factory=list)
+    clusters: dict[str, _Entry] = {}
+    users: dict[str, _Entry] = {}
+    contexts: dict[str, _Entry] = {}
+    current: list[str] = []
 
     def add(self, content: Mapping[str, Any], folder: Path) -> None:
         sections = {"cluster": self.clusters, "user": self.users, "context": self.contexts}

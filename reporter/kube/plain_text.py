@@ -1,6 +1,5 @@
 """Clean text from others for logs and error messages: short, one line, without secrets."""
 
-import html
 import re
 import unicodedata
 
@@ -42,6 +41,8 @@ def _to_one_line(raw: str | bytes) -> str:
 
 
 def _without_markup(page: str) -> str:
+    import html  # noqa: PLC0415  its table of entities takes longer to import than most modules
+
     title = _TITLE.search(page)
     if title is not None:
         return html.unescape(title.group(1))

@@ -6,13 +6,14 @@ Flag, environment and machine choose which.
 
 import base64
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from reporter.kube.exec_plugin import ExecCredentialStatus, parse_exec_config, run_exec_plugin
+from msgspec import Struct
+from msgspec.structs import replace
+
 from reporter.kube.http_proxy import proxy_for, validate_proxy
 from reporter.kube.kubeconfig import KubeconfigContext, load_current_context
 from reporter.kube.oidc import OidcTokens, expiry_of
@@ -20,6 +21,10 @@ from reporter.kube.plain_text import clean
 from reporter.kube.tls import AUTHORITY, CERTIFICATE, KEY, InlineTls, read_inline_tls
 from reporter.settings.errors import ConfigurationError
 from reporter.settings.loading import IN_CLUSTER_VARIABLE
+
+
+if TYPE_CHECKING:
+    from reporter.kube.exec_plugin import ExecCredentialStatus
 
 
 def home_directory() -> Path | None:
@@ -49,8 +54,7 @@ NOT_MOUNTED = "is automountServiceAccountToken off?"
 EXEC_PLUGIN_TIMEOUT = timedelta(seconds=30)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestConfig:
+class RestConfig(Struct, frozen=True, kw_only=True):
     """
     The API server and our credentials, as client-go's rest.Config.
 
@@ -62,7 +66,7 @@ class RestConfig:
     """
 
     host: str
-    authorization: str = field(default="", repr=False)
+    authorization: str = ""
     context: str = ""
     token_file: Path | None = None
     expires: datetime | None = None
@@ -70,10 +74,14 @@ class RestConfig:
     authority_file: str | None = None
     certificate_file: str | None = None
     key_file: str | None = None
-    inline_tls: InlineTls = field(default_factory=InlineTls)
+    inline_tls: InlineTls = InlineTls()
     skips_verification: bool = False
     server_name: str | None = None
-    proxy: str | None = field(default=None, repr=False)
+    proxy: str | None = None
+
+    def __repr__(self) -> str:
+        """Return a text without credentials."""
+        return f"RestConfig({self.target})"
 
     @property
     def target(self) -> str:
@@ -220,17 +228,21 @@ def bearer_header(token: str) -> str:
 
 async def _exec_credential(
     context: KubeconfigContext, environ: Mapping[str, str]
-) -> ExecCredentialStatus | None:
+) -> "ExecCredentialStatus | None":
     spec = context.user.get("exec")
     if not spec:
         return None
+    from reporter.kube.exec_plugin import parse_exec_config, run_exec_plugin  # noqa: PLC0415
+
     plugin = parse_exec_config(
         spec, folder=context.folder, cluster=context.cluster, environ=environ
     )
     return await run_exec_plugin(plugin, limit=EXEC_PLUGIN_TIMEOUT)
 
 
-def _with_certificate(inline_tls: InlineTls, credential: ExecCredentialStatus | None) -> InlineTls:
+def _with_certificate(
+    inline_tls: InlineTls, credential: "ExecCredentialStatus | None"
+) -> InlineTls:
     """Return *inline_tls* with the certificate of the plugin, if it has one."""
     if credential is None or not credential.client_certificate_data:
         return inline_tls
@@ -244,7 +256,7 @@ def _with_certificate(inline_tls: InlineTls, credential: ExecCredentialStatus | 
 async def _with_token(
     config: RestConfig,
     user: Mapping[str, Any],
-    credential: ExecCredentialStatus | None,
+    credential: "ExecCredentialStatus | None",
     oidc: OidcTokens,
 ) -> RestConfig:
     """

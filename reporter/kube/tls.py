@@ -12,9 +12,10 @@ import ssl
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from reporter.settings.errors import ConfigurationError
 
@@ -22,13 +23,16 @@ from reporter.settings.errors import ConfigurationError
 AUTHORITY, CERTIFICATE, KEY = "certificate-authority", "client-certificate", "client-key"
 
 
-@dataclass(frozen=True, slots=True)
-class InlineTls:
+class InlineTls(Struct, frozen=True):
     """The PEM data of authority, certificate and key; empty for what is in a file or not given."""
 
-    authority: bytes = field(default=b"", repr=False)
-    certificate: bytes = field(default=b"", repr=False)
-    key: bytes = field(default=b"", repr=False)
+    authority: bytes = b""
+    certificate: bytes = b""
+    key: bytes = b""
+
+    def __repr__(self) -> str:
+        """Return a text without the key."""
+        return "InlineTls()"
 
     @contextmanager
     def as_files(self) -> Iterator[tuple[str | None, str | None]]:

@@ -7,8 +7,9 @@ values counts.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from reporter.model.suggest import find_similar, suggest
 from reporter.settings.errors import SettingsError
@@ -29,8 +30,7 @@ REPEAT = "\n"
 """The character between the values of a flag that was given several times."""
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments:
+class Arguments(Struct, frozen=True):
     """
     The arguments of a command.
 
@@ -147,8 +147,7 @@ def _unexpected_argument(argument: str) -> str:
 # Read the texts of flags of Settings.
 
 
-@dataclass(frozen=True, slots=True)
-class FlagInput:
+class FlagInput(Struct, frozen=True):
     """The text of a flag. *origin*: the flag or variable that gave it, for errors."""
 
     text: str

@@ -3,10 +3,13 @@ The declaration of a flag, as a field of Settings or of one command: its names, 
 """
 
 from collections.abc import Callable
-from dataclasses import Field, dataclass, field, replace
+from dataclasses import Field, field
 from datetime import timedelta
 from enum import Enum, unique
 from typing import Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.settings import parsers
 from reporter.settings.errors import SettingsError
@@ -52,8 +55,7 @@ RUN_AND_EVALUATION = RUN_ALONE | {TakenBy.EVALUATION}
 ALL_COMMANDS = frozenset(TakenBy)
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(Struct, frozen=True):
     """
     A flag: of Settings if it has a group, else of one command.
 

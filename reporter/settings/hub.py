@@ -65,7 +65,8 @@ def parse_metric_label(text: str) -> str:
     return text
 
 
-@dataclass(frozen=True, kw_only=True)  # a class cannot have two bases with slots
+# A class cannot have two bases with slots. Settings, which alone is made, has the methods.
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class HubSettings:
     """The settings of the hub; ``run`` has no use for them."""
 

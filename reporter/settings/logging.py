@@ -59,7 +59,8 @@ def ignored_parser(known: tuple[str, ...]) -> Callable[[str], str]:
     return parse
 
 
-@dataclass(frozen=True, kw_only=True)  # a class cannot have two bases with slots
+# A class cannot have two bases with slots. Settings, which alone is made, has the methods.
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class LoggingSettings:
     """The settings of log entries; some flags are only taken for the earlier reporter's sake."""
 

@@ -6,12 +6,13 @@ Each parser raises ValueError with what the value must be.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
+
+from msgspec import Struct
 
 from reporter.model import times
 
@@ -241,8 +242,7 @@ def parse_packs(text: str) -> tuple[str, ...]:
     return packs
 
 
-@dataclass(frozen=True, slots=True)
-class ChoiceParser(Generic[E]):
+class ChoiceParser(Struct, Generic[E], frozen=True):
     """The parser of the text of one member of an enumeration."""
 
     kind: type[E]

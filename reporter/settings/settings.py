@@ -55,7 +55,7 @@ def parse_store_resource(text: str) -> str:
     return text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Settings(HubSettings, LoggingSettings):
     """
     The values of all flags, and what is read from the environment besides.

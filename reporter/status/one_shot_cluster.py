@@ -17,7 +17,6 @@ from reporter.kinds.resource_kind import ResourceKind
 from reporter.kube.client import RestClient
 from reporter.kube.discovery import discover
 from reporter.kube.errors import KubeError, Unserved
-from reporter.kube.events import list_warnings
 from reporter.kube.lister import ListResult, get_one, list_all
 from reporter.kube.watch_context import WatchTiming
 from reporter.kube.watch_health import describe_error
@@ -236,6 +235,8 @@ EVENTS_WITHIN = timedelta(minutes=15)
 
 
 async def _read_events(api: RestClient, namespace: str, now: datetime) -> Sequence[str]:
+    from reporter.kube.events import list_warnings  # noqa: PLC0415
+
     try:
         found = await list_warnings(api, namespace)
     except KubeError:
