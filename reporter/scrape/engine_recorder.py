@@ -104,7 +104,10 @@ class EngineRecorder(Struct, frozen=True):
         times, positions = found
         rows = (*before.rows, row)
         if len(positions) < len(rows):
-            rows = tuple([rows[i] for i in positions])
+            oldest = positions[0]
+            # Mostly only the oldest ones are left out.
+            is_end = oldest + len(positions) == len(rows)
+            rows = rows[oldest:] if is_end else tuple([rows[i] for i in positions])
         return EngineSeries(times, rows, before.first_at, changed_at, positive)
 
     def _keep(self, times: tuple[float, ...]) -> tuple[tuple[float, ...], Sequence[int]]:

@@ -42,8 +42,8 @@ def reduce_page(
     """Return one number per column for each row, by engine; NaN where the page has no family of it."""
     by_name: dict[str, dict[str, list[Sample]]] = {}
     for sample in samples:
-        by_row = by_name.setdefault(sample.name, {})
-        by_row.setdefault(_row_of(sample), []).append(sample)
+        row = _row_name(sample.labels.get(ENGINE_LABEL, POD_ROW)[:MAX_NAME_LENGTH])
+        by_name.setdefault(sample.name, {}).setdefault(row, []).append(sample)
     series = [_find_series(names, by_name) for names in _names(columns)]
     rows = sorted(set().union(*series))
     pairs = list(zip(columns, series, strict=True))
@@ -85,12 +85,10 @@ def _number(column: Column, series: Sequence[Sample]) -> float:
     return sum(groups.values(), 0.0)
 
 
-def _row_of(sample: Sample) -> str:
-    """Return the engine of a sample, short and plain: it is kept, and named in Events."""
-    engine = sample.labels.get(ENGINE_LABEL, POD_ROW)
-    if len(engine) <= MAX_NAME_LENGTH and engine.isascii() and engine.isalnum():
-        return engine
-    return _NOT_PLAIN.sub("_", engine[:MAX_NAME_LENGTH])
+@lru_cache(maxsize=256)
+def _row_name(engine: str) -> str:
+    """Return the value of an engine label in plain characters: it is kept, and named in Events."""
+    return _NOT_PLAIN.sub("_", engine)
 
 
 def _is_counted(column: Column, sample: Sample) -> bool:
