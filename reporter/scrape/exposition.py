@@ -184,9 +184,7 @@ _NOT_FOUND = _SampleLines(re.compile(rb"(?!)"), {})
 
 
 class _Family(Struct):
-    """
-    A requested family as far as it was found. *lines*: of its samples.
-    """
+    """A requested family as far as it was found. *lines*: of its samples."""
 
     name: str
     lines: _SampleLines = _NOT_FOUND
