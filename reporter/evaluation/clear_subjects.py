@@ -7,13 +7,23 @@ is the same, they would find it clear again. Probes that read the time or metric
 
 from array import array
 from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reporter.model.enums import Reason
 from reporter.model.subjects import Subject
-from reporter.snapshot.noted_reads import DIFFERS, ReadNotes, changed_numbers
+from reporter.snapshot.noted_reads import DIFFERS, ReadNotes, changed_numbers, without_pages
 from reporter.snapshot.snapshot import Snapshot
+
+
+MAX_AGE: Final = timedelta(seconds=1)
+"""How far the kept snapshot may be behind while passes go on: it keeps every object alive that is gone."""
+
+MAX_CHANGED: Final = 50_000
+"""The changed numbers that are kept, of some 80 bytes each. With more, a full pass skips nothing."""
 
 
 class ClearSubject(Struct, frozen=True, gc=False):
@@ -30,14 +40,17 @@ class ClearSubject(Struct, frozen=True, gc=False):
 
 class ClearSubjects(Struct, frozen=True):
     """
-    The subjects that were clear in *snapshot*, which is kept without the metrics pages.
+    The subjects that were clear at some time, and what has *changed* from then until *snapshot*.
 
-    *evaluator*: the one that found them clear; another one may find something else.
+    *snapshot* is kept without the metrics pages; it is of a pass at *evaluated_at*. *evaluator*: the one that
+    found them clear; another one may find something else.
     """
 
     snapshot: Snapshot | None = None
+    evaluated_at: datetime | None = None
     evaluator: object = None
     by_subject: Mapping[Subject, ClearSubject] = field(default_factory=dict)
+    changed: frozenset[int] = frozenset()
 
     def unchanged(self, snapshot: Snapshot, evaluator: object) -> Mapping[Subject, ClearSubject]:
         """
@@ -45,10 +58,8 @@ class ClearSubjects(Struct, frozen=True):
 
         None of them for another evaluator, or if more has changed than entries of the snapshot's maps.
         """
-        if self.snapshot is None or evaluator is not self.evaluator:
-            return {}
-        changed = changed_numbers(self.snapshot, snapshot)
-        if changed is None:
+        changed = self._changed_until(snapshot)
+        if changed is None or evaluator is not self.evaluator:
             return {}
         if not changed:
             return self.by_subject
@@ -57,6 +68,25 @@ class ClearSubjects(Struct, frozen=True):
             for subject, each in self.by_subject.items()
             if changed.isdisjoint(array("Q", each.read))
         }
+
+    def moved_to(self, snapshot: Snapshot, *, now: datetime) -> "ClearSubjects":
+        """
+        Return the same with a later snapshot, at most once in MAX_AGE, as to compare takes time.
+
+        So what was deleted since then is freed, and not only after the next full pass.
+        """
+        if self.evaluated_at is None or timedelta(0) <= now - self.evaluated_at < MAX_AGE:
+            return self
+        changed = self._changed_until(snapshot)
+        if changed is None or len(changed) > MAX_CHANGED:
+            return ClearSubjects()
+        return replace(self, snapshot=without_pages(snapshot), evaluated_at=now, changed=changed)
+
+    def _changed_until(self, snapshot: Snapshot) -> frozenset[int] | None:
+        if self.snapshot is None:
+            return None
+        changed = changed_numbers(self.snapshot, snapshot)
+        return None if changed is None else self.changed | changed
 
 
 class SubjectReads:

@@ -303,10 +303,12 @@ class Evaluator(Struct, frozen=True):
         """
         if plan.probe_run.notes is None:
             is_full = len(plan.subjects) == len(plan.known_subjects.all)
-            return ClearSubjects() if is_full else before.clear
+            return (
+                ClearSubjects() if is_full else before.clear.moved_to(plan.snapshot, now=plan.now)
+            )
         evaluated = frozenset(plan.subjects[: progress.evaluated])
         clear = merge_clear(plan.probe_run.clear, evaluated, progress.clear)
-        return ClearSubjects(without_pages(plan.snapshot), self, clear)
+        return ClearSubjects(without_pages(plan.snapshot), plan.now, self, clear)
 
     def _suppress(
         self,

@@ -138,17 +138,21 @@ class Reflector:
         version = await self._wait_for_version()
         if self._needs_list(version):
             self._api_version, self._ingester.resource_version = version, ""
-            within = self._context.timing.list_timeout
-            with self._context.recovery.attempt(self):
-                listed = await list_all(
-                    self._context.api,
-                    self.kind,
-                    version,
-                    page_timeout=within,
-                    namespace=self._namespace,
-                )
-            await self._replace_store(listed)
+            # In a coroutine of its own, whose end lets go of the list: a watch lasts for minutes, in
+            # which objects are deleted.
+            await self._list(version)
         await self._watch_until_missed()
+
+    async def _list(self, version: str) -> None:
+        with self._context.recovery.attempt(self):
+            listed = await list_all(
+                self._context.api,
+                self.kind,
+                version,
+                page_timeout=self._context.timing.list_timeout,
+                namespace=self._namespace,
+            )
+        await self._replace_store(listed)
 
     async def _wait_for_version(self) -> str:
         answered = False

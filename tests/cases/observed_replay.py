@@ -103,8 +103,9 @@ class ClearSubjectObserver:
             flags=evaluator.flags,
             now=replay.now,
         )
-        self.checked += len(clear.by_subject)
-        for subject, each in clear.by_subject.items():
+        unchanged = clear.unchanged(replay.snapshot, evaluator)
+        self.checked += len(unchanged)
+        for subject, each in unchanged.items():
             for found in run.run([subject]):
                 if found.key.reason not in each.repeated and found != Clear(found.key):
                     yield f"{found}"

@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import gc
 from datetime import timedelta
 
 import pytest
@@ -45,6 +46,16 @@ async def test_a_list_is_read_and_watched_from_its_version(tmp_path):
     assert watch["resourceVersion"] == "10"
     assert watch["allowWatchBookmarks"] == "true"
     assert 300 <= int(watch["timeoutSeconds"]) <= 600
+
+
+async def test_a_watch_keeps_no_object_of_the_list_before_it(tmp_path):
+    cluster = ScriptedServer(
+        lists=[a_list_response(a_deployment("a"))], watches=[a_watch_response()]
+    )
+    async with running_reflector(tmp_path, cluster) as run:
+        await until(is_watched(run))
+        _, listed = run.store.objects.popitem()
+        assert [each for each in gc.get_referrers(listed) if isinstance(each, tuple | list)] == []
 
 
 async def test_a_bookmark_moves_the_version_to_watch_from(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
-from reporter.evaluation import pipeline
+from reporter.evaluation import clear_subjects, pipeline
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.pipeline import Evaluator
 from reporter.kinds.apps import DEPLOYMENTS, Deployment
@@ -259,6 +259,59 @@ def test_after_a_full_pass_that_notes_nothing_no_snapshot_is_kept() -> None:
     run.store.set_watch_state(PODS, WatchLost(NOON, "gone"))
     run.full_pass()
     assert run.evaluation.clear.snapshot is None
+
+
+def test_small_passes_keep_no_old_snapshot_and_a_full_one_still_skips_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = Run(by_pod)
+    run.store.upsert(PODS, pod_of(ONE))
+    run.full_pass()
+    run.store.delete(PODS, ONE.namespace, ONE.name)
+    run.full_pass()
+    monkeypatch.setattr(pipeline, "FEW_SUBJECTS", 1)
+    changes: tuple[Callable[[], object], ...] = (
+        lambda: run.store.upsert(PODS, pod_of(ONE)),
+        lambda: run.store.delete(PODS, ONE.namespace, ONE.name),
+        lambda: run.store.upsert(PODS, pod_of(OTHER)),
+        lambda: run.store.delete(PODS, OTHER.namespace, OTHER.name),
+    )
+    for change in changes:
+        run.now += clear_subjects.MAX_AGE
+        change()
+        run.full_pass(frozenset({ONE}))
+        kept, snapshot = run.evaluation.clear.snapshot, run.store.snapshot()
+        assert kept is not None
+        assert kept.tables[PODS.table].objects is snapshot.tables[PODS.table].objects
+    assert run.full_pass() == [ONE.name, OTHER.name]
+
+
+def test_within_a_second_the_snapshot_is_kept_as_to_compare_takes_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = Run(by_pod)
+    run.full_pass()
+    monkeypatch.setattr(pipeline, "FEW_SUBJECTS", 1)
+    kept = run.evaluation.clear
+    run.store.upsert(PODS, pod_of(ONE))
+    run.full_pass(frozenset({ONE}))
+    assert run.evaluation.clear is kept
+    assert run.full_pass() == [ONE.name]
+
+
+def test_more_changes_than_are_kept_make_a_full_pass_skip_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(clear_subjects, "MAX_CHANGED", 1)
+    run = Run(by_pod)
+    run.full_pass()
+    monkeypatch.setattr(pipeline, "FEW_SUBJECTS", 1)
+    for subject in MODELS:
+        run.store.upsert(PODS, pod_of(subject))
+    run.now += clear_subjects.MAX_AGE
+    run.full_pass(frozenset({ONE}))
+    assert run.evaluation.clear.snapshot is None
+    assert run.full_pass() == ALL
 
 
 def test_while_a_watch_is_lost_nothing_is_skipped() -> None:
