@@ -254,7 +254,8 @@ class EngineView(Struct, frozen=True, gc=False):
 
     def last_change(self, columns: Iterable[Column]) -> float:
         """Return when any of the columns changed last, in seconds of observed time."""
-        return max(self.changed_at(each) for each in columns)
+        changed_at, positions = self.series.changed_at, self.positions
+        return max([changed_at[positions[each]] for each in columns])
 
     def pages_since(self, moment: float) -> int:
         """

@@ -93,6 +93,8 @@ def evaluate_stall(
     if engine.value(columns.steps) is None and engine.value(columns.generation_tokens) is None:
         return NO_COUNTERS
     stopped = engine.last_change(columns.progress)
+    if stopped == engine.now > engine.series.first_at:
+        return None  # the newest page shows progress, as of most engines with requests
     since = max(stopped, _busy_since(engine, columns))
     lasted = engine.now - since
     if lasted >= given.window_seconds and engine.pages_since(since) >= given.kept_pages:

@@ -3,7 +3,6 @@
 from array import array
 from collections.abc import Sequence
 from datetime import timedelta
-from functools import lru_cache
 from math import isnan, nan
 from typing import TypeAlias
 
@@ -83,39 +82,45 @@ class EngineRecorder(Struct, frozen=True):
     def _add_row(
         self, before: EngineSeries | None, row: "array[float]", kept: KeptByTimes, *, now: float
     ) -> EngineSeries:
-        if before is None or self._is_reset(before.rows[-1], row):
-            positive = array("d", (now if value > 0 else nan for value in row))
-            return EngineSeries((now,), (row,), now, array("d", [now] * len(row)), positive)
+        if before is None:
+            return _first_row(row, now=now)
         last, changed_at, positive = before.rows[-1], before.changed_at, before.positive_since
         # An idle engine repeats its numbers, and what is known of them.
         if row.tobytes() != last.tobytes():
             changed_at, positive = changed_at[:], positive[:]
-            for at, (old, new) in enumerate(zip(last, row, strict=True)):
-                if not _is_same(old, new):
-                    changed_at[at] = now
-                    if not new > 0:
-                        positive[at] = nan
-                    elif isnan(positive[at]):
-                        positive[at] = now
-        if before.times not in kept:
-            all_times = (*before.times, now)
-            positions = find_kept(all_times, self.spans)
-            kept[before.times] = tuple([all_times[i] for i in positions]), positions
-        times, positions = kept[before.times]
+            for at in _changed(last, row):
+                old, new = last[at], row[at]
+                if new < old and self.columns[at].combine is Combine.COUNTER:
+                    # The numbers before are of another process.
+                    return _first_row(row, now=now)
+                changed_at[at] = now
+                if not new > 0:
+                    positive[at] = nan
+                elif isnan(positive[at]):
+                    positive[at] = now
+        found = kept.get(before.times)
+        if found is None:
+            found = kept[before.times] = self._keep((*before.times, now))
+        times, positions = found
         rows = (*before.rows, row)
         if len(positions) < len(rows):
-            rows = tuple([rows[i] for i in positions])
+            oldest = positions[0]
+            # Mostly only the oldest ones are left out.
+            is_end = oldest + len(positions) == len(rows)
+            rows = rows[oldest:] if is_end else tuple([rows[i] for i in positions])
         return EngineSeries(times, rows, before.first_at, changed_at, positive)
 
-    def _is_reset(self, before: "array[float]", now: "array[float]") -> bool:
-        """Return whether a counter fell, so that the numbers before are of another process."""
-        return any(now[at] < before[at] for at in _counter_positions(self.columns))
+    def _keep(self, times: tuple[float, ...]) -> tuple[tuple[float, ...], Sequence[int]]:
+        positions = find_kept(times, self.spans)
+        return tuple([times[i] for i in positions]), positions
 
 
-@lru_cache(maxsize=64)
-def _counter_positions(columns: tuple[Column, ...]) -> Sequence[int]:
-    return [at for at, column in enumerate(columns) if column.combine is Combine.COUNTER]
+def _first_row(row: "array[float]", *, now: float) -> EngineSeries:
+    positive = array("d", (now if value > 0 else nan for value in row))
+    return EngineSeries((now,), (row,), now, array("d", [now] * len(row)), positive)
 
 
-def _is_same(one: float, other: float) -> bool:
-    return one == other or (isnan(one) and isnan(other))
+def _changed(before: "array[float]", row: "array[float]") -> Sequence[int]:
+    """Return the positions of other numbers than before; NaN stays the same."""
+    pairs = enumerate(zip(before, row, strict=True))
+    return [at for at, (old, new) in pairs if old != new and not (isnan(old) and isnan(new))]

@@ -45,6 +45,12 @@ The lines in the blocks of all requested families of a page, and the bytes of th
 To look at a line takes about a microsecond, to parse a sample some 100 ns a byte.
 """
 
+MAX_KNOWN_LABELS, MAX_KNOWN_LABEL_BYTES = 4096, 160
+"""
+The texts of labels that are parsed once for all pages, and the bytes up to which one is kept. A model has
+some two for each of its engines. They take 2 MiB, or 10 if hostile pods choose them.
+"""
+
 STEP_BYTES, STEP_LINES, STEP_SAMPLE_BYTES = 512 * 1024, 500, 8 * 1024
 """
 The bytes, lines and bytes of samples after which other tasks run: about a millisecond of work

@@ -6,6 +6,7 @@ A page of vLLM has a thousand lines. Of each page only one number per column and
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from math import isnan, nan
 from typing import TypeAlias
 
@@ -37,30 +38,42 @@ SeriesGroup: TypeAlias = tuple[tuple[str, str], ...]
 
 def reduce_page(
     samples: Iterable[Sample], columns: tuple[Column, ...]
-) -> Mapping[str, tuple[float, ...]]:
-    """Return one number per column for each row, by engine; NaN where the page has none."""
+) -> Mapping[str, Sequence[float]]:
+    """Return one number per column for each row, by engine; NaN where the page has no family of it."""
     by_name: dict[str, dict[str, list[Sample]]] = {}
     for sample in samples:
-        by_row = by_name.setdefault(sample.name, {})
-        by_row.setdefault(_row_of(sample), []).append(sample)
-    series = [_find_series(column, by_name) for column in columns]
-    rows = sorted({row for each in series for row in each})
+        row = _row_name(sample.labels.get(ENGINE_LABEL, POD_ROW)[:MAX_NAME_LENGTH])
+        by_name.setdefault(sample.name, {}).setdefault(row, []).append(sample)
+    series = [_find_series(names, by_name) for names in _names(columns)]
+    rows = sorted(set().union(*series))
     pairs = list(zip(columns, series, strict=True))
-    return {row: tuple([_number(column, each.get(row)) for column, each in pairs]) for row in rows}
+    return {
+        row: [
+            nan if (found := by_row.get(row)) is None else _number(column, found)
+            for column, by_row in pairs
+        ]
+        for row in rows
+    }
 
 
-def _find_series(column: Column, by_name: Mapping[str, SamplesByRow]) -> SamplesByRow:
-    for family in column.families:
-        found = by_name.get(family) or by_name.get(f"{family}{COUNT_SUFFIX}")
-        if found:
-            return found
+@lru_cache(maxsize=64)
+def _names(columns: tuple[Column, ...]) -> Sequence[Sequence[str]]:
+    """Return for each column the names of its samples, those of the first alternative first."""
+    return [
+        [name for family in column.families for name in (family, f"{family}{COUNT_SUFFIX}")]
+        for column in columns
+    ]
+
+
+def _find_series(names: Sequence[str], by_name: Mapping[str, SamplesByRow]) -> SamplesByRow:
+    for name in names:
+        if name in by_name:
+            return by_name[name]
     return {}
 
 
-def _number(column: Column, series: Sequence[Sample] | None) -> float:
-    """Return the number of a column in one row; *series*: of that row, None without the family."""
-    if series is None:
-        return nan
+def _number(column: Column, series: Sequence[Sample]) -> float:
+    """Return the number of a column in one row, of the *series* of its family."""
     if column.only is not None or column.among is not None:
         series = [sample for sample in series if _is_counted(column, sample)]
     if len(series) == 1:
@@ -72,12 +85,10 @@ def _number(column: Column, series: Sequence[Sample] | None) -> float:
     return sum(groups.values(), 0.0)
 
 
-def _row_of(sample: Sample) -> str:
-    """Return the engine of a sample, short and plain: it is kept, and named in Events."""
-    engine = sample.labels.get(ENGINE_LABEL, POD_ROW)
-    if len(engine) <= MAX_NAME_LENGTH and engine.isascii() and engine.isalnum():
-        return engine
-    return _NOT_PLAIN.sub("_", engine[:MAX_NAME_LENGTH])
+@lru_cache(maxsize=256)
+def _row_name(engine: str) -> str:
+    """Return the value of an engine label in plain characters: it is kept, and named in Events."""
+    return _NOT_PLAIN.sub("_", engine)
 
 
 def _is_counted(column: Column, sample: Sample) -> bool:

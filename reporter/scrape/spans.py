@@ -2,6 +2,8 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from math import inf
+from operator import sub
 from typing import NamedTuple
 
 
@@ -57,11 +59,16 @@ def find_kept(times: Sequence[float], spans: Iterable[Span]) -> Sequence[int]:
     One row beyond each span makes its window full whatever the distance of two pages.
     """
     newest, end = times[-1], len(times)
+    closest = min(map(sub, times[1:], times), default=inf)
     kept: set[int] = {end - 1}
     for span in spans:
         beyond = bisect_right(times, -span.seconds, key=lambda at: at - newest)
-        last = float("-inf")
-        for position in range(max(min(beyond - 1, end - span.pages), 0), end - 1):
+        within = range(max(min(beyond - 1, end - span.pages), 0), end - 1)
+        if closest >= span.step:  # as pages of the usual interval are
+            kept.update(within)
+            continue
+        last = -inf
+        for position in within:
             if times[position] - last >= span.step:
                 kept.add(position)
                 last = times[position]

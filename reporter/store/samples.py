@@ -69,7 +69,7 @@ class SampleStore:
             now is not None
             and history_name in self._scrapes
             and self.is_selected(now, history_name)
-            and samples.ContainerRun.of_pod(pod).is_of(now)
+            and (pod is now or samples.ContainerRun.of_pod(pod).is_of(now))
         )
 
     def is_selected(self, pod: Pod, history_name: str) -> bool:

@@ -10,7 +10,7 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
-from reporter.scrape.exposition import MalformedExposition
+from reporter.scrape.exposition import MalformedExposition, parse_plain_sample, parse_sample
 from reporter.stories import metrics_pages
 from reporter.stories.metrics_pages import parse_samples
 
@@ -95,6 +95,17 @@ def shown(value: float) -> str:
 def test_generated_pages_are_read_alike(page):
     for family in NAMES:
         assert by_us(page, family) == by_oracle(page, family)
+
+
+PARTS = ('{a="b"}', '{a="b",}', "{}", *'{}"\\=,# \t\r\v_a1', "} ", ".5", "1", "NaN", "5 # {} 1")
+endings_of_lines = st.lists(st.sampled_from(PARTS), max_size=8).map("".join)
+
+
+@given(lines("up") | endings_of_lines.map("up{}".format))
+def test_a_plain_line_is_read_as_any_other(line):
+    text = line.encode()
+    plain = parse_plain_sample(text, {b"up": "up"})
+    assert plain is None or repr(plain) == repr(parse_sample(text))
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
