@@ -45,7 +45,7 @@ from reporter.metrics.input_collectors import InputReport
 from reporter.metrics.page import Metrics
 from reporter.metrics.state_log import StateLog
 from reporter.process.clock import Clock, monotonic_seconds
-from reporter.process.heap import trim_heap_after
+from reporter.process.heap import keep_heap_trimmed
 from reporter.process.loop_lag import LagSelector
 from reporter.process.signals import on_stop_signal
 from reporter.server.authorization import make_guard
@@ -350,7 +350,7 @@ class Reporter:
             yield "overlay", self._overlay_watch.run()
         if self._settings.second_look:
             yield "second look", self._second_look.run()
-        yield "heap", trim_heap_after(self._controller.pass_times.first_finished)
+        yield "heap", keep_heap_trimmed(self._controller.pass_times.first_finished)
         if isinstance(self._leadership, Elector) and self._settings.deployment_name:
             yield "lease owner", self._ownership.run(self._leadership)
 

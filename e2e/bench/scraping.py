@@ -43,7 +43,7 @@ GOAL_OF_FIRST = 4 * INTERVAL
 SCRAPE_TIMEOUT = 20 * INTERVAL
 """Seconds to wait for a scrape; a timeout is a figure too."""
 
-GOAL_OF_READY_CPU, GOAL_OF_READY_MEMORY = 10.0, 40.0
+GOAL_OF_READY_CPU, GOAL_OF_READY_MEMORY = 4.0, 40.0
 """Seconds of CPU a minute, and MiB, that SIZE_OF_GOAL Ready pods may cost."""
 
 FETCHES, TURNS = 300, 5

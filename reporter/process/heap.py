@@ -1,14 +1,40 @@
-"""Give the memory that is free after the start back to the system; allocators do so late or never."""
+"""Give free memory back to the system, as allocators do so late or never."""
 
 import asyncio
 import ctypes
 import gc
+import sys
+from datetime import timedelta
+from typing import Final, NoReturn
 
 
-async def trim_heap_after(started: asyncio.Event) -> None:
-    """Wait for *started*, then trim the heap once, as the first lists and the first pass have ended."""
+CHECK_INTERVAL: Final = timedelta(minutes=1)
+
+FREED_BLOCKS: Final = 100_000
+"""
+The blocks of memory that must be free again before the heap is trimmed: those of 1,000 InferenceSets with
+all that belongs to them.
+"""
+
+
+async def keep_heap_trimmed(
+    started: asyncio.Event, *, check_interval: timedelta = CHECK_INTERVAL
+) -> NoReturn:
+    """
+    Trim the heap once the first lists and the first pass have ended, and again after mass deletions.
+
+    *started*: set after the first pass.
+    """
     await started.wait()
     trim_heap()
+    most = sys.getallocatedblocks()
+    while True:
+        await asyncio.sleep(check_interval.total_seconds())
+        blocks = sys.getallocatedblocks()
+        most = max(most, blocks)
+        if most - blocks >= FREED_BLOCKS:
+            trim_heap()
+            most = blocks
 
 
 def trim_heap() -> None:
@@ -18,6 +44,7 @@ def trim_heap() -> None:
     The texts of lists leave gaps, some 10 MiB after 40,000 pods, between blocks that glibc still
     uses; it returns none of them by itself. Other C libraries have no malloc_trim.
     """
+    gc.unfreeze()
     gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:

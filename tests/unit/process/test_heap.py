@@ -1,0 +1,44 @@
+"""The heap is trimmed after the start, and again once much of it is free."""
+
+import asyncio
+import gc
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from reporter.process.heap import FREED_BLOCKS, keep_heap_trimmed
+from tests.support.stubs.api_servers import until
+
+
+@pytest.fixture(autouse=True)
+def not_trimmed() -> Iterator[None]:
+    gc.unfreeze()
+    yield
+    gc.unfreeze()
+
+
+def is_trimmed() -> bool:
+    """The last step of it exempts all objects from collections."""
+    return gc.get_freeze_count() > 0
+
+
+async def test_it_is_trimmed_after_the_start_and_after_a_mass_deletion() -> None:
+    started = asyncio.Event()
+    task = asyncio.create_task(
+        keep_heap_trimmed(started, check_interval=timedelta(milliseconds=5))
+    )
+    await asyncio.sleep(0.03)
+    assert not is_trimmed()
+    started.set()
+    await until(is_trimmed)
+
+    gc.unfreeze()
+    many = [object() for _ in range(2 * FREED_BLOCKS)]
+    few = many[:1000]
+    await asyncio.sleep(0.05)
+    assert not is_trimmed()
+    del many
+    await until(is_trimmed)
+    assert len(few) == 1000
+    task.cancel()
