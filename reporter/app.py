@@ -343,6 +343,7 @@ class Reporter:
 
     def _other_tasks(self) -> Iterator[lifecycle.NamedTask]:
         yield "controller", self._controller.run()
+        yield "status", self._rollup.run()
         yield from self._inputs.tasks()
         yield "earlier Events", self._earlier_events.remember()
         yield "permissions", self._inputs.permissions.run()

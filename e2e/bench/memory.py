@@ -38,11 +38,8 @@ RETURNED = 0.5
 MIN_MEASURABLE_MIB = 10.0
 """MiB; a smaller memory of the objects is too small to measure its release."""
 
-RELEASE_SECONDS = 11 * 60.0
-"""
-Seconds for the memory to be released. Buffers of open watches fragment the freed memory, and a watch
-lasts for ten minutes at most.
-"""
+RELEASE_SECONDS = 150.0
+"""Seconds for the memory to be released: the heap is trimmed once a minute."""
 
 
 def main() -> int:

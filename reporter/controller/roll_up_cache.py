@@ -1,9 +1,15 @@
-"""The roll-up of this process: folded after each pass, and shown in between."""
+"""
+The roll-up of this process: folded after passes, beside those that follow, and shown in between.
+
+A fold of all InferenceSets, as when something is out through which all are reached, takes a hundred times as
+long as the pass before it. The next pass, and what it announces, does not wait for it.
+"""
 
 import asyncio
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from typing import Final, NamedTuple, NoReturn
 
 from msgspec import structs
 
@@ -20,9 +26,21 @@ from reporter.rollup.rules import RollUpInput, RollUpRules
 logger = logging.getLogger(__name__)
 
 
+LONGEST_PAUSE: Final = 0.02
+"""Seconds between two steps of a fold at most, whatever else has held the event loop meanwhile."""
+
+
+class _Waiting(NamedTuple):
+    """The passes to fold as one, by *rules*. *has_other_rules*: the shown roll-up is by others."""
+
+    finished: FinishedPass
+    rules: RollUpRules
+    has_other_rules: bool
+
+
 class RollUpCache:
     """
-    Owns the roll-up; nobody else changes it.
+    Owns the roll-up; nobody else changes it. `run` folds the passes that `follow` takes.
 
     *changes*: notified after each change of its content. *packages*: returns those that status objects name, by namespace. *page_age*: returns how many seconds
     old a page read through the API server may be; None if no longer than the interval. *missing_rights*:
@@ -41,17 +59,18 @@ class RollUpCache:
         self.rollup = RollUp()
         self._packages, self._page_age = packages, page_age
         self._missing_rights = missing_rights
-        self._rules, self._announcements, self._now = rules, announcements, now
-        self._changed = asyncio.Event()
+        self._rules = self._pass_rules = rules  # of what is shown, and of passes from now on
+        self._announcements, self._now = announcements, now
+        self._waiting: _Waiting | None = None
+        self._follows, self._changed = asyncio.Event(), asyncio.Event()
         self.changes: Subscribers[[]] = Subscribers()
         self._failed = False
-        self._next_rules: RollUpRules | None = None
 
     def change_rules(self, rules: RollUpRules) -> None:
         """
         Fold the next pass, which is a full one, by other rules. Until then the roll-up stays as it is.
         """
-        self._next_rules = rules
+        self._pass_rules = rules
 
     def view(self) -> StatusView:
         """Return the roll-up as of this moment, which later passes do not change."""
@@ -62,13 +81,42 @@ class RollUpCache:
         """Wait until the content of the roll-up has changed."""
         await self._changed.wait()
 
-    def follow(self, finished: FinishedPass) -> Iterator[None]:
+    def follow(self, finished: FinishedPass) -> tuple[()]:
+        """Take a pass to be folded, together with those that wait already."""
+        waiting, rules = self._waiting, self._pass_rules
+        if waiting is not None:
+            finished = waiting.finished.joined_by(finished)
+        has_other_rules = rules is not (waiting.rules if waiting else self._rules)
+        has_other_rules |= waiting is not None and waiting.has_other_rules
+        self._waiting = _Waiting(finished, rules, has_other_rules)
+        self._follows.set()
+        return ()
+
+    async def run(self) -> NoReturn:
         """
-        Fold a pass into the roll-up, which is Unknown after a fault. Yields where other tasks may run.
+        Fold the passes that wait, again and again, until the task is cancelled.
+
+        A step that takes long is followed by a pause as long, in which a pass may make all its own.
         """
-        before, rules = self.rollup, self._next_rules or self._rules
+        now = asyncio.get_running_loop().time
+        while True:
+            await self._follows.wait()
+            begun = now()
+            for _ in self.fold_waiting():
+                await asyncio.sleep(min(now() - begun, LONGEST_PAUSE))
+                begun = now()
+
+    def fold_waiting(self) -> Iterator[None]:
+        """
+        Fold what waits into the roll-up, which is Unknown after a fault. Yields where other tasks may run.
+        """
+        waiting, self._waiting = self._waiting, None
+        self._follows.clear()
+        if waiting is None:
+            return
+        before = self.rollup
         try:
-            after = yield from fold_steps(before, self._input(finished), rules)
+            after = yield from fold_steps(before, self._input(waiting), waiting.rules)
         except Exception:
             # The status is a view of the findings: a fault of it must not end the announcing of
             # them. Without a roll-up all is Unknown, and the next full pass makes another one.
@@ -78,7 +126,7 @@ class RollUpCache:
             self._failed, after = True, before if self._failed else empty
         else:
             self._failed = False
-        self._rules, self._next_rules = rules, None
+        self._rules = waiting.rules
         self._replace(after, is_news=after.revision != before.revision)
 
     def on_permissions_changed(self) -> None:
@@ -97,10 +145,10 @@ class RollUpCache:
             changed.set()
             self.changes.notify()
 
-    def _input(self, finished: FinishedPass) -> RollUpInput:
+    def _input(self, waiting: _Waiting) -> RollUpInput:
         return RollUpInput(
-            **structs.asdict(finished),
+            **structs.asdict(waiting.finished),
             episodes=self._announcements.episode_starts(),
             packages=self._packages(),
-            has_other_rules=self._next_rules is not None,
+            has_other_rules=waiting.has_other_rules,
         )

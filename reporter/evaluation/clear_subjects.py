@@ -22,7 +22,7 @@ from reporter.snapshot.snapshot import Snapshot
 MAX_AGE: Final = timedelta(seconds=1)
 """The age of the kept snapshot while passes go on, as it keeps all objects alive that are gone."""
 
-MAX_CHANGED: Final = 50_000
+MAX_CHANGED: Final = 30_000
 """The changed numbers that are kept, of some 80 bytes each. With more, a full pass skips nothing."""
 
 
@@ -58,8 +58,8 @@ class ClearSubjects(Struct, frozen=True):
 
         None of them for another evaluator, or if more has changed than entries of the snapshot's maps.
         """
-        changed = self._changed_until(snapshot)
-        if changed is None or evaluator is not self.evaluator:
+        changed = self._changed_until(snapshot) if evaluator is self.evaluator else None
+        if changed is None:
             return {}
         if not changed:
             return self.by_subject
@@ -78,15 +78,16 @@ class ClearSubjects(Struct, frozen=True):
         if self.evaluated_at is None or timedelta(0) <= now - self.evaluated_at < MAX_AGE:
             return self
         changed = self._changed_until(snapshot)
-        if changed is None or len(changed) > MAX_CHANGED:
+        if changed is None:
             return ClearSubjects()
         return replace(self, snapshot=without_pages(snapshot), evaluated_at=now, changed=changed)
 
     def _changed_until(self, snapshot: Snapshot) -> frozenset[int] | None:
+        """Return what has changed; None if that is more than entries of maps, or more than MAX_CHANGED."""
         if self.snapshot is None:
             return None
-        changed = changed_numbers(self.snapshot, snapshot)
-        return None if changed is None else self.changed | changed
+        more = changed_numbers(self.snapshot, snapshot, at_most=MAX_CHANGED - len(self.changed))
+        return None if more is None else self.changed | more
 
 
 class SubjectReads:

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.evaluation.clocks import ZERO
 from reporter.evaluation.evaluation import Evaluation
@@ -29,6 +30,15 @@ class FinishedPass(Struct, frozen=True, kw_only=True):
     changed: frozenset[FindingKey]
     leading: bool = False
     took: timedelta = ZERO
+
+    def joined_by(self, later: "FinishedPass") -> "FinishedPass":
+        """Return the pass after this one, with what both have looked at and changed."""
+        return replace(
+            later,
+            evaluated=self.evaluated | later.evaluated,
+            dirty=self.dirty | later.dirty,
+            changed=self.changed | later.changed,
+        )
 
     def state(self, key: FindingKey) -> ReasonState | None:
         """Return the state of a key after this pass; None if it is clear."""

@@ -277,6 +277,7 @@ class Evaluator(Struct, frozen=True):
             unchecked=self.settings.unchecked,
             now=plan.now,
         )
+        yield
         after = Evaluation(
             tracked,
             suppressions,

@@ -26,26 +26,28 @@ async def keep_heap_trimmed(
     *started*: set after the first pass.
     """
     await started.wait()
-    trim_heap()
+    await trim_heap()
     most = sys.getallocatedblocks()
     while True:
         await asyncio.sleep(check_interval.total_seconds())
         blocks = sys.getallocatedblocks()
         most = max(most, blocks)
-        if most - blocks >= FREED_BLOCKS:
-            trim_heap()
-            most = blocks
+        # Of a large stack it is a quarter, as a relist alone takes more than FREED_BLOCKS for a moment.
+        if most - blocks >= max(FREED_BLOCKS, most // 4):
+            gc.unfreeze()
+            await trim_heap()
+            most = sys.getallocatedblocks()
 
 
-def trim_heap() -> None:
+async def trim_heap() -> None:
     """
     Collect garbage, return free memory and exempt what is left from later collections.
 
     The texts of lists leave gaps, some 10 MiB after 40,000 pods, between blocks that glibc still
     uses; it returns none of them by itself. Other C libraries have no malloc_trim.
     """
-    gc.unfreeze()
     gc.collect()
+    await asyncio.sleep(0)
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

@@ -50,7 +50,8 @@ def parse_plain_sample(line: bytes, names: Mapping[bytes, str]) -> Sample | None
     """
     name, _, rest = line.partition(b"{")
     text, end, number = rest.rpartition(b"} ")
-    if name not in names or not end or b"_" in number:  # 1_000 is a number for Python alone
+    # For Python alone 1_000 is a number, and a carriage return before one is nothing.
+    if name not in names or not end or b"_" in number or number[:1].isspace():
         return None
     labels = _known_labels(text) if len(text) <= limits.MAX_KNOWN_LABEL_BYTES else None
     try:

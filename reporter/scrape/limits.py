@@ -47,8 +47,9 @@ To look at a line takes about a microsecond, to parse a sample some 100 ns a byt
 
 MAX_KNOWN_LABELS, MAX_KNOWN_LABEL_BYTES = 4096, 160
 """
-The texts of labels that are parsed once for all pages, and the bytes up to which one is kept. A model has
-some two for each of its engines. They take 2 MiB, or 10 if hostile pods choose them.
+The texts of labels that are parsed once for all pages, and the bytes up to which one is kept. The families
+that are read have two to nine on a page for each engine. They take 2 MiB, or 10 if hostile pods choose them;
+of more models each page parses its own again, which takes some 5 µs.
 """
 
 STEP_BYTES, STEP_LINES, STEP_SAMPLE_BYTES = 512 * 1024, 500, 8 * 1024

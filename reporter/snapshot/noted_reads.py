@@ -140,19 +140,21 @@ def with_noted_reads(snapshot: Snapshot, notes: ReadNotes) -> Snapshot:
     return replace(noted(snapshot), tables=tables)
 
 
-def changed_numbers(before: Snapshot, after: Snapshot) -> frozenset[int] | None:
+def changed_numbers(before: Snapshot, after: Snapshot, *, at_most: int) -> frozenset[int] | None:
     """
-    Return the numbers of the maps and keys whose content differs; None if anything else differs.
+    Return the numbers of the maps and keys whose content differs.
 
-    The histories of scraped pages are not compared.
+    None if anything else differs, or if there are more than *at_most*, which as many deletions would make
+    a long search. The histories of scraped pages are not compared.
     """
     if _without_maps(before) != _without_maps(after):
         return None
     changed: set[int] = set()
     for first, one, other in zip(count(step=KEYS), _maps(before), _maps(after), strict=False):
-        keys = _changed_keys(one, other) if one is not other else ()
-        numbers = [first + _number_of(key) for key in keys]
-        changed.update(numbers, [first] if numbers else ())
+        for key in _changed_keys(one, other) if one is not other else ():
+            changed.update((first, first + _number_of(key)))
+            if len(changed) > at_most:
+                return None
     return frozenset(changed)
 
 

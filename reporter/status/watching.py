@@ -185,6 +185,7 @@ class _Watched:
         """Run the loops until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._controller.run(), name="controller")
+            group.create_task(self._rollup.run(), name="status")
             group.create_task(self._show_progress(), name="progress")
             for name, loop in self._inputs.tasks():
                 group.create_task(loop, name=name)

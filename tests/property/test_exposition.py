@@ -4,7 +4,7 @@ from math import isnan
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
@@ -101,6 +101,7 @@ PARTS = ('{a="b"}', '{a="b",}', "{}", *'{}"\\=,# \t\r\v_a1', "} ", ".5", "1", "N
 endings_of_lines = st.lists(st.sampled_from(PARTS), max_size=8).map("".join)
 
 
+@example('up{a="b"} \r 1')
 @given(lines("up") | endings_of_lines.map("up{}".format))
 def test_a_plain_line_is_read_as_any_other(line):
     text = line.encode()

@@ -154,7 +154,8 @@ def _renew_pod(server: DevCluster, now: datetime) -> None:
 
 @asynccontextmanager
 async def _running(run: SecondLookFixture) -> AsyncIterator[None]:
-    tasks = [run.controller.run(), run.second_look.run(), *(t for _, t in run.inputs.tasks())]
+    loops = (run.controller.run(), run.rollup.run(), run.second_look.run())
+    tasks = [*loops, *(t for _, t in run.inputs.tasks())]
     async with asyncio.TaskGroup() as group:
         started = [group.create_task(task) for task in tasks]
         try:

@@ -56,7 +56,8 @@ class Reloaded:
             dirty=replay.store.take_dirty(),
             now=replay.now,
         )
-        for _ in cache.follow(finished):
+        cache.follow(finished)
+        for _ in cache.fold_waiting():
             pass
 
     def made_anew(self) -> RollUpCache:
