@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import deque
 from datetime import timedelta
 from pathlib import Path
 
@@ -60,7 +61,7 @@ async def test_ready_means_every_kind_listed_and_a_pass_finished(reporter: Repor
     )
     mark_all_watched(reporter)
     assert reporter._health.why_not_ready() == "no pass was finished yet"
-    reporter._controller.run_pass(full=True)
+    run_pass(reporter)
     assert reporter._health.why_not_ready() == ""
     reporter._store.set_watch_state(NAMESPACES, NotSynced("may not list namespaces"))
     assert reporter._health.why_not_ready() == "", "ready once is ready"
@@ -71,13 +72,13 @@ async def test_ready_waits_for_a_list_that_nobody_but_the_api_server_may_refuse(
 ):
     mark_all_watched(reporter)
     reporter._store.set_watch_state(NAMESPACES, NotSynced("HTTP 407: proxy"))
-    reporter._controller.run_pass(full=True)
+    run_pass(reporter)
     assert reporter._health.why_not_ready() == (
         "not every kind was listed yet\nnamespaces: HTTP 407: proxy"
     )
     refused = NotSynced("may not list namespaces", refused=True)
     reporter._store.set_watch_state(NAMESPACES, refused)
-    reporter._controller.run_pass(full=True)
+    run_pass(reporter)
     assert reporter._health.why_not_ready() == ""
     assert reporter._health.describe_limits().splitlines() == [
         *(
@@ -94,11 +95,11 @@ async def test_ready_does_not_wait_for_a_kind_that_fails_while_others_are_listed
     failing = NotSynced("conversion webhook failed", failing=True)
     for kind in reporter._store.kinds:
         reporter._store.set_watch_state(kind, failing)
-    reporter._controller.run_pass(full=True)
+    run_pass(reporter)
     assert reporter._health.why_not_ready().startswith("not every kind was listed yet\n")
     mark_all_watched(reporter)
     reporter._store.set_watch_state(HTTP_ROUTES, failing)
-    reporter._controller.run_pass(full=True)
+    run_pass(reporter)
     assert reporter._health.why_not_ready() == ""
     routes = HTTP_ROUTES.group_resource
     assert reporter._health.describe_limits() == f"not read: {routes}: conversion webhook failed"
@@ -118,7 +119,7 @@ async def test_ready_does_not_wait_for_a_kind_that_discovery_lists_and_the_serve
     for kind in reporter._store.kinds:
         if kind is not INFERENCE_SETS:
             reporter._store.set_watch_state(kind, Watching())
-    reporter._controller.run_pass(full=True)
+    run_pass(reporter)
     assert reporter._health.why_not_ready() == ""
     assert "though discovery lists it" in reporter._health.describe_limits()
 
@@ -165,7 +166,7 @@ async def test_the_status_shows_what_a_kind_that_cannot_be_read_costs(reporter: 
 async def test_live_means_a_pass_within_three_resyncs(reporter: Reporter):
     now = asyncio.get_running_loop().time()
     mark_all_watched(reporter)
-    reporter._controller.run_pass(full=True)
+    run_pass(reporter)
     reporter._controller.pass_times.finished = now - 80
     assert reporter._health.why_not_live() == ""
     reporter._controller.pass_times.finished = now - 95
@@ -185,7 +186,7 @@ async def test_the_status_of_a_process_that_saw_nothing_yet(reporter: Reporter):
     assert status["identity"].startswith("laptop_")
     assert set(status["kinds"].values()) == {"being listed"}
     mark_all_watched(reporter)
-    reporter._controller.run_pass(full=True)
+    run_pass(reporter)
     status = json.loads("".join(reporter._diagnosis_page.render()))
     assert status["lastPass"]
     (cluster,) = (s for s in status["subjects"] if s["layer"] == "cluster")
@@ -228,12 +229,18 @@ async def test_ready_does_not_wait_for_a_kind_of_which_no_version_can_be_read(
     reporter._store.set_watch_state(INFERENCE_SETS, NotServed())
     served = DiscoveryResult({INFERENCE_SETS.group_resource: ("v2",)})
     reporter._store.record_discovery(served, now=Clock().now())
-    reporter._controller.run_pass(full=True)
+    run_pass(reporter)
     assert reporter._health.why_not_ready() == ""
     assert "served as v2 only" in reporter._health.describe_limits()
 
 
 # ---------------------------------------------------------------- /status/v1
+
+
+def run_pass(reporter: Reporter, *, full: bool = True) -> None:
+    """Run a pass and roll it up, as the tasks of a process do."""
+    reporter._controller.run_pass(full=full)
+    deque(reporter._rollup.fold_waiting())
 
 
 def load_stack(reporter: Reporter) -> None:
@@ -247,7 +254,7 @@ def load_stack(reporter: Reporter) -> None:
 async def test_the_roll_up_follows_each_pass(reporter: Reporter):
     load_stack(reporter)
     assert reporter._rollup.view().cluster().state is State.UNKNOWN
-    reporter._controller.run_pass(full=True)
+    run_pass(reporter)
     (namespace,) = reporter._rollup.view().namespaces()
     (found,) = namespace.inference_sets
     assert (found.name, found.replicas.desired, found.replicas.ready) == ("qwen", 1, 0)
@@ -256,7 +263,7 @@ async def test_the_roll_up_follows_each_pass(reporter: Reporter):
         group.create_task(reporter._rollup.next_change())
         await asyncio.sleep(0)
         reporter._store.delete(INFERENCE_SETS, "team-a", "qwen")
-        reporter._controller.run_pass(full=False)
+        run_pass(reporter, full=False)
     assert not next(reporter._rollup.view().namespaces()).inference_sets
 
 
@@ -264,20 +271,20 @@ async def test_a_roll_up_that_fails_is_unknown_and_ends_no_pass(
     reporter: Reporter, monkeypatch: pytest.MonkeyPatch
 ):
     load_stack(reporter)
-    reporter._controller.run_pass(full=True)
-    monkeypatch.setattr(reporter._rollup, "_rules", None)
-    reporter._controller.run_pass(full=True)
+    run_pass(reporter)
+    monkeypatch.setattr(reporter._rollup, "_pass_rules", None)
+    run_pass(reporter)
     assert reporter._rollup.rollup.cluster is None
     assert reporter._controller.evaluation.subjects
     monkeypatch.undo()
-    reporter._controller.run_pass(full=True)
+    run_pass(reporter)
     assert [each.name for each in reporter._rollup.view().namespaces()] == ["team-a"]
 
 
 async def test_a_leader_that_was_paused_past_its_lease_shows_no_roll_up(reporter: Reporter):
     """Another one may lead by then, and two leaders would contradict."""
     load_stack(reporter)
-    reporter._controller.run_pass(full=True)
+    run_pass(reporter)
     elector, series = reporter._leadership, "reporter_rollup_state{"
     assert isinstance(elector, Elector)
     elector._leading.set()
