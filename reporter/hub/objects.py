@@ -18,6 +18,10 @@ class ClusterStatuses(DesiredStatuses[ProductionStackCluster, FleetView]):
     def __init__(self, rules: FleetRules) -> None:
         self.stands = timedelta(seconds=rules.stale)
 
+    def revision(self, view: FleetView) -> object:
+        """Return the revision of the fleet with when it was confirmed, which is no news."""
+        return view.fleet.revision, view.answered_at
+
     def basis(
         self, found: ProductionStackCluster, view: FleetView, *, now: datetime
     ) -> Basis | None:

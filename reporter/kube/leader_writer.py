@@ -9,7 +9,7 @@ import asyncio
 import logging
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Container, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from enum import Enum, unique
@@ -271,8 +271,8 @@ class WriteFailures(Generic[Key]):
         """Forget the failure of a write that succeeded, or is given up."""
         self.keys.discard(key)
 
-    def keep_only(self, waiting: Iterable[Key]) -> None:
+    def keep_only(self, waiting: Container[Key]) -> None:
         """Forget the failures of keys that wait no longer; without any left, causes are logged anew."""
-        self.keys.intersection_update(waiting)
+        self.keys = {key for key in self.keys if key in waiting}
         if not self.keys:
             self._logged.clear()

@@ -3,8 +3,9 @@
 import asyncio
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from collections.abc import Callable, Collection, Mapping
+from datetime import UTC, datetime, timedelta
+from heapq import heappop, heappush
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from reporter.controller.reread_schedule import reread_interval
@@ -40,6 +41,9 @@ from reporter.store.written_objects import WrittenObjectStore
 DEFAULT_RATE = WriteRate(2.0, 20.0, in_flight=4)
 
 OBJECTS_BETWEEN_YIELDS = 50
+
+AT_ONCE = datetime.max.replace(tzinfo=UTC)
+"""The time of a write that is due whenever it is looked at; those that were due earlier have priority."""
 
 logger = logging.getLogger(__name__)
 
@@ -91,6 +95,12 @@ class DesiredStatuses(ABC, Generic[T, V]):
     stands: timedelta
 
     @abstractmethod
+    def revision(self, view: V) -> object:
+        """
+        Return what is equal as long as the basis of no object changes, but by time or with the object.
+        """
+
+    @abstractmethod
     def basis(self, found: T, view: V, *, now: datetime) -> Basis | None:
         """Return what the status of an object rests on; None leaves its status as it is."""
 
@@ -134,6 +144,65 @@ class _Pending(NamedTuple):
     is_renewal: bool
     due_at: datetime
     name: NamespacedName
+
+
+class _Agenda:
+    """The objects to write now, which are *due*, and the times at which to look at others again."""
+
+    def __init__(self) -> None:
+        self.due: dict[NamespacedName, _Pending] = {}
+        # A heap. A time that an object has no longer only makes it looked at in vain.
+        self._times: list[tuple[datetime, NamespacedName]] = []
+
+    def put(
+        self,
+        name: NamespacedName,
+        pending: _Pending | None,
+        deadline: datetime | None,
+        *,
+        now: datetime,
+    ) -> None:
+        """Replace what is known of an object. *deadline*: when time alone may change it."""
+        self.due.pop(name, None)
+        if deadline is not None:
+            heappush(self._times, (deadline, name))
+        if pending is None:
+            return
+        if pending.due_at > now:
+            heappush(self._times, (pending.due_at, name))
+        else:
+            is_overdue = pending.due_at < now
+            self.due[name] = pending if is_overdue else pending._replace(due_at=AT_ONCE)
+
+    def pop_reached(self, *, now: datetime) -> set[NamespacedName]:
+        """Return the objects whose time has come."""
+        reached = set()
+        while self._times and self._times[0][0] <= now:
+            reached.add(heappop(self._times)[1])
+        return reached
+
+    @property
+    def next_time(self) -> datetime | None:
+        """The time of the next object to look at again."""
+        return self._times[0][0] if self._times else None
+
+
+class _Planned(NamedTuple):
+    """
+    The state of all that a plan was made from. *objects*, *statuses*: their revisions.
+
+    *interval*: between renewals of an object.
+    """
+
+    objects: int
+    statuses: object
+    interval: timedelta
+    at: datetime
+
+    def is_continued_by(self, after: "_Planned") -> bool:
+        """Return whether nothing but objects differs *after* it, and the clock was not set back."""
+        is_same = (self.statuses, self.interval) == (after.statuses, after.interval)
+        return is_same and self.at <= after.at
 
 
 class StatusWrite(NamedTuple, Generic[T]):
@@ -193,6 +262,10 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T], Generic[T, 
         self._objects, self._source, self._statuses = objects, source, statuses
         self._kind, self._count_write, self.rate = kind, count_write, rate
         self._looks: dict[NamespacedName, _Look[T]] = {}
+        self._agenda = _Agenda()
+        # None before the first plan, during one, and after one that was not finished.
+        self._planned: _Planned | None = None
+        self._finished: set[NamespacedName] = set()
         # The CRD of an earlier release drops fields that it does not have. Without its last write
         # an object would be written again and again.
         self._written: dict[NamespacedName, _Written] = {}
@@ -214,44 +287,76 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T], Generic[T, 
 
     async def find_due(self, *, now: datetime) -> DueWrites[NamespacedName]:
         """
-        Return the outdated objects with the time of each write, the most important first.
+        Return the objects to write now, the most important first, and when to look at others again.
 
         An object in conflict waits until the watch shows the change of the other writer, or for a pause.
         """
-        pending, deadline = await self._find_pending(now=now)
-        objects = self._objects.objects
+        await self._look_again(now=now)
+        objects, agenda = self._objects.objects, self._agenda
         # Once the watch has shown the change of somebody else, nothing needs to wait.
         self._changed = {
             name: each for name, each in self._changed.items() if objects.get(name) is each.found
         }
-        waiting = {}
-        for each in sorted(pending):
-            changed = self._changed.get(each.name)
-            waiting[each.name] = max(each.due_at, changed.until) if changed else each.due_at
-        self._failures.keep_only(waiting)
-        return DueWrites(waiting, deadline)
+        waiting = {each.name: min(each.due_at, now) for each in sorted(agenda.due.values())}
+        for name, changed in self._changed.items():
+            if name in waiting:
+                waiting[name] = max(waiting[name], changed.until)
+        self._failures.keep_only(objects)
+        return DueWrites(waiting, agenda.next_time)
 
-    async def _find_pending(self, *, now: datetime) -> tuple[list[_Pending], datetime | None]:
+    async def _look_again(self, *, now: datetime) -> None:
         """
-        Return the objects to write now or later, and the moment from which time alone changes that.
+        Look at the objects that may have to be written at another time than at the last look.
 
         Other tasks run in between, as there may be thousands of objects.
         """
-        objects, view = dict(self._objects.objects), self._source.view()
-        self._looks = {name: each for name, each in self._looks.items() if name in objects}
-        self._written = {name: each for name, each in self._written.items() if name in objects}
-        interval = self._renewal_interval()
-        pending: list[_Pending] = []
-        deadlines: list[datetime | None] = []
-        for number, (name, found) in enumerate(objects.items(), start=1):
-            look = self._look(name, found, view, now=now)
-            if look is not None:
-                deadlines.append(look.desired.deadline)
-            if look is not None and look.desired.status is not None:
-                pending.append(self._pend(name, look, look.desired.status, interval, now=now))
+        objects, view = self._objects.objects, self._source.view()
+        revision, interval = self._statuses.revision(view), self._renewal_interval()
+        begun = _Planned(self._objects.revision, revision, interval, now)
+        for number, name in enumerate(self._begin(begun, objects), start=1):
+            self._schedule(name, objects.get(name), view, interval, now=now)
             if not number % OBJECTS_BETWEEN_YIELDS:
                 await asyncio.sleep(0)
-        return pending, min(filter(None, deadlines), default=None)
+        self._planned = begun
+
+    def _begin(
+        self, begun: _Planned, objects: Mapping[NamespacedName, T]
+    ) -> Collection[NamespacedName]:
+        """
+        Return the objects to look at: all of them, unless only objects have changed since the last plan.
+
+        Then it is those, the ones that it made somebody write, and those whose time has come.
+        """
+        before, self._planned = self._planned, None
+        finished, self._finished = self._finished, set()
+        if before is not None and before.is_continued_by(begun):
+            changed = self._objects.changed_since(before.objects)
+            if changed is not None:
+                return changed | finished | self._agenda.pop_reached(now=begun.at)
+        self._agenda = _Agenda()
+        self._looks = {name: each for name, each in self._looks.items() if name in objects}
+        self._written = {name: each for name, each in self._written.items() if name in objects}
+        return tuple(objects)
+
+    def _schedule(
+        self, name: NamespacedName, found: T | None, view: V, interval: timedelta, *, now: datetime
+    ) -> None:
+        """
+        Put an object on the agenda, or forget one that is gone. Without a status to write, no failure counts.
+        """
+        look, pending, deadline = None, None, None
+        if found is None:
+            self._looks.pop(name, None)
+            self._written.pop(name, None)
+        else:
+            look = self._look(name, found, view, now=now)
+        if look is not None:
+            deadline = look.desired.deadline
+            if look.desired.status is not None:
+                pending = self._pend(name, look, look.desired.status, interval, now=now)
+        if pending is None:
+            self._failures.remove(name)
+        self._agenda.put(name, pending, deadline, now=now)
 
     def _renewal_interval(self) -> timedelta:
         return evaluation_interval(len(self._objects.objects), spacing=self._statuses.spacing)
@@ -351,6 +456,10 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T], Generic[T, 
         pause = reread_interval(now - (found.metadata.creation_timestamp or now))
         self._changed[attempt.key] = _Changed(found, now + min(pause, MAX_PAUSE))
         return AfterTry.DONE
+
+    def finished(self, key: NamespacedName) -> None:
+        """Let the next plan look at the object again."""
+        self._finished.add(key)
 
     def on_fault(self) -> None:
         """Count a fault of this program, as one write with the result FAILED."""

@@ -26,6 +26,10 @@ class StackStatuses(DesiredStatuses[ProductionStackStatus, StatusView]):
     def __init__(self, release_namespace: str, *, resync: timedelta) -> None:
         self._release_namespace, self.stands = release_namespace, resync
 
+    def revision(self, view: StatusView) -> object:
+        """Return the revision of the roll-up with when it was evaluated, which is no news."""
+        return view.rollup.revision, view.rollup.evaluated_at
+
     def basis(
         self, found: ProductionStackStatus, view: StatusView, *, now: datetime
     ) -> Basis | None:

@@ -18,6 +18,9 @@ BATCH_SIZE = 500
 RECENTLY_DELETED = 1000
 """The deleted objects that are remembered: far more than are created at the same time."""
 
+RECENT_CHANGES = 1000
+"""The changes whose objects are remembered: more than a watch brings between two looks at them."""
+
 T = TypeVar("T", bound=ApiObject)
 
 
@@ -39,6 +42,8 @@ class WrittenObjectStore(Generic[T]):
         self._undecodable: set[NamespacedName] = set()
         self._deleted_uids: deque[str] = deque(maxlen=RECENTLY_DELETED)
         self.revision = 0
+        # The object of each revision since the last one that was about all of them.
+        self._recent: deque[NamespacedName] = deque(maxlen=RECENT_CHANGES)
         self.changes: Subscribers[[]] = Subscribers()
 
     @property
@@ -60,6 +65,11 @@ class WrittenObjectStore(Generic[T]):
         """The objects whose newest version could not be decoded."""
         return frozenset(self._undecodable)
 
+    def changed_since(self, revision: int) -> set[NamespacedName] | None:
+        """Return the objects that changed after a revision; None if it may have been any of them."""
+        many = self.revision - revision
+        return set(islice(reversed(self._recent), many)) if many <= len(self._recent) else None
+
     @property
     def unfit(self) -> frozenset[str]:
         """
@@ -79,7 +89,7 @@ class WrittenObjectStore(Generic[T]):
         deleted = self._objects.keys() - unread.keys()
         if self._undecodable != unread.keys():
             self._undecodable = set(unread)
-            self._changed()
+            self._changed(None)
         remaining = iter(objects)
         while batch := tuple(islice(remaining, BATCH_SIZE)):
             deleted.difference_update((o.metadata.namespace, o.metadata.name) for o in batch)
@@ -100,7 +110,7 @@ class WrittenObjectStore(Generic[T]):
         was_unread = self._read_again(name)
         if isinstance(new, self._type) and (was_unread or self._objects.get(name) != new):
             self._objects[name] = new
-            self._changed()
+            self._changed(name)
 
     def delete(self, kind: ResourceKind, namespace: str, name: str) -> None:
         """
@@ -113,14 +123,14 @@ class WrittenObjectStore(Generic[T]):
         if deleted is not None:
             self._deleted_uids.append(deleted.metadata.uid)
         if deleted is not None or was_unread:
-            self._changed()
+            self._changed((namespace, name))
 
     def mark_undecodable(
         self, kind: ResourceKind, namespace: str, name: str, stub: ApiObject | None
     ) -> None:
         """Mark an object whose newest version could not be decoded; nothing is written to it."""
         self._undecodable.add((namespace, name))
-        self._changed()
+        self._changed((namespace, name))
 
     def set_watch_state(self, kind: ResourceKind, state: WatchState) -> None:
         """
@@ -128,7 +138,7 @@ class WrittenObjectStore(Generic[T]):
         """
         if state != self.watch_state:
             self.watch_state = state
-            self._changed()
+            self._changed(None)
 
     # ------------------------------------------------------------ for the publisher
 
@@ -139,7 +149,7 @@ class WrittenObjectStore(Generic[T]):
         name = (old.metadata.namespace, old.metadata.name)
         if self._objects.get(name) is old:
             self._objects[name] = new
-            self._changed()
+            self._changed(name)
 
     def created(self, new: T) -> None:
         """
@@ -148,7 +158,7 @@ class WrittenObjectStore(Generic[T]):
         name = (new.metadata.namespace, new.metadata.name)
         if name not in self._objects and new.metadata.uid not in self._deleted_uids:
             self._objects[name] = new
-            self._changed()
+            self._changed(name)
 
     def _read_again(self, name: NamespacedName) -> bool:
         """Unmark an object; returns whether its newest version could not be decoded until now."""
@@ -157,6 +167,11 @@ class WrittenObjectStore(Generic[T]):
         self._undecodable.remove(name)
         return True
 
-    def _changed(self) -> None:
+    def _changed(self, name: NamespacedName | None) -> None:
+        """Count a change of an object; None: of any of them."""
         self.revision += 1
+        if name is None:
+            self._recent.clear()
+        else:
+            self._recent.append(name)
         self.changes.notify()

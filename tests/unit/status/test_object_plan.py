@@ -72,8 +72,7 @@ class Looking:
     async def is_due(self, found) -> bool:
         """Return whether anything is to be written to the object now, as it is in the cluster."""
         self.show(found)
-        due = await self.plan.find_due(now=NOON)
-        return due.waiting[NAME] <= NOON
+        return NAME in (await self.plan.find_due(now=NOON)).waiting
 
 
 def held(desired: Json, **changes):

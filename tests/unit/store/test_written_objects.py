@@ -10,7 +10,7 @@ from reporter.kinds.productionstack import (
     ProductionStackStatus,
 )
 from reporter.model.observations import NotServed, NotSynced, Watching, WatchLost
-from reporter.store.written_objects import BATCH_SIZE, WrittenObjectStore
+from reporter.store.written_objects import BATCH_SIZE, RECENT_CHANGES, WrittenObjectStore
 from tests.support.builders import NOON
 from tests.support.health_events import NAMESPACE, a_health_event
 from tests.support.status_objects import a_status_object
@@ -104,6 +104,23 @@ def test_an_object_that_can_no_longer_be_decoded_or_can_again_or_goes_is_a_chang
     store.mark_undecodable(PRODUCTION_STACK_STATUSES, "team-m", "two", None)
     store.delete(PRODUCTION_STACK_STATUSES, "team-m", "two")
     assert calls[2:] == [{("team-m", "two")}, set()]
+
+
+def test_what_has_changed_is_told_by_name_unless_it_may_have_been_any():
+    store = a_store(ONE)
+    before, one = store.revision, ("team-m", "one")
+    assert store.changed_since(before) == set()
+    store.mark_undecodable(PRODUCTION_STACK_STATUSES, "team-m", "two", None)
+    store.upsert(PRODUCTION_STACK_STATUSES, a_status_object(name="one", generation=2))
+    assert store.changed_since(before) == {one, ("team-m", "two")}
+    assert store.changed_since(before + 1) == {one}
+    store.set_watch_state(PRODUCTION_STACK_STATUSES, NotSynced())
+    lost = store.revision
+    store.delete(PRODUCTION_STACK_STATUSES, *one)
+    assert (store.changed_since(before), store.changed_since(lost)) == (None, {one})
+    for generation in range(RECENT_CHANGES):
+        store.upsert(PRODUCTION_STACK_STATUSES, a_status_object(generation=generation))
+    assert store.changed_since(lost) is None
 
 
 # ---------------------------------------------------------------- objects that are created
