@@ -44,8 +44,10 @@ FLAGS = (
     "--retry-period-seconds=2",
 )
 START_TIMEOUT = 300
-SETTLE_SECONDS = 20
-"""Seconds after a start before the reporter counts as idle."""
+SETTLE_SECONDS = 40
+"""
+Seconds after a start before the reporter counts as idle: its second full pass, after 30 s, looks at all.
+"""
 
 EXPECTED = {ApiRequest("update", "leases"), ApiRequest("get", "/apis")}
 """Requests of an idle reporter, beside watches, which are reopened after some minutes."""

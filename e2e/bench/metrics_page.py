@@ -29,8 +29,8 @@ MEBIBYTE = 2**20
 
 def main() -> int:
     arguments = _arguments()
-    found = rows.report(list(measure(arguments.inferencesets)), arguments.json)
-    return found and int(arguments.check)
+    found = rows.collect(measure(arguments.inferencesets), arguments.json)
+    return rows.report(found) and int(arguments.check)
 
 
 def measure(inference_sets: int) -> list[BenchRow]:

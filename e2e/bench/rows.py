@@ -33,13 +33,21 @@ class BenchRow:
     note: str = ""
 
 
-def report(rows: Sequence[BenchRow], path: Path | None) -> int:
+def collect(measured: Iterable[BenchRow], path: Path | None) -> list[BenchRow]:
     """
-    Print the table and write the rows to *path*, if given. Return the number of missed goals.
+    Return the rows. Write those so far to *path*, if given, after each: who stops a benchmark keeps them.
     """
+    found: list[BenchRow] = []
+    for row in measured:
+        found.append(row)
+        if path is not None:
+            write(found, path)
+    return found
+
+
+def report(rows: Sequence[BenchRow]) -> int:
+    """Print the table and return the number of missed goals."""
     print("\n".join(table(rows)))
-    if path is not None:
-        write(rows, path)
     return sum(row.met is False for row in rows)
 
 
@@ -62,7 +70,7 @@ def read(path: Path) -> list[BenchRow]:
 
 
 def add_argument(parser: argparse.ArgumentParser) -> None:
-    """Add --json, the path for `report`."""
+    """Add --json, the path for `collect`."""
     parser.add_argument("--json", type=Path, metavar="PATH", help="write the rows to this file")
 
 
@@ -93,8 +101,9 @@ def main() -> int:
     )
     add_argument(parser)
     arguments = parser.parse_args()
-    collected = [row for path in arguments.paths for row in read(path)]
-    report(collected, arguments.json)
+    measured = (row for path in arguments.paths for row in read(path))
+    collected = collect(measured, arguments.json)
+    report(collected)
     if arguments.readme is not None:
         update_readme(arguments.readme, collected)
     return 0

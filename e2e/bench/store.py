@@ -60,7 +60,7 @@ def main() -> int:
     ):
         print("\n".join(machine.lines(plane)), flush=True)
         found += _storm_rows(plane, number)
-    return rows.report(found, arguments.json) and int(arguments.check)
+    return rows.report(rows.collect(found, arguments.json)) and int(arguments.check)
 
 
 def _plan_rows() -> Iterator[BenchRow]:

@@ -1,7 +1,10 @@
 """The table of the rows of several programs, and loop lag histograms."""
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from e2e.bench import rows
 from e2e.bench.rows import BenchRow
@@ -14,8 +17,19 @@ MET, SHOWN = BenchRow("memory", "≤ 80 MiB", "76 MiB", met=True), BenchRow("eve
 
 def test_rows_that_were_written_are_read_again(tmp_path: Path):
     path = tmp_path / "new" / "rows.json"
-    assert rows.report([MISSED, MET, SHOWN], path) == 1
+    assert rows.report(rows.collect([MISSED, MET, SHOWN], path)) == 1
     assert rows.read(path) == [MISSED, MET, SHOWN]
+
+
+def test_rows_of_a_benchmark_that_is_stopped_are_kept(tmp_path: Path):
+    def measured() -> Iterator[BenchRow]:
+        yield MET
+        raise KeyboardInterrupt
+
+    path = tmp_path / "rows.json"
+    with pytest.raises(KeyboardInterrupt):
+        rows.collect(measured(), path)
+    assert rows.read(path) == [MET]
 
 
 def test_a_table_has_a_line_for_each_row_and_as_many_cells_in_each():

@@ -195,8 +195,9 @@ def main() -> int:
         if arguments.engage == "listed":
             write_objects(plane, arguments.clusters)
         with HubProcess(plane, engine, *_flags(arguments)) as hub:
-            found = list(HubBench(plane, engine, hub, fleet, arguments).measure())
-    return rows.report(found, arguments.json) and int(arguments.check)
+            measured = HubBench(plane, engine, hub, fleet, arguments).measure()
+            found = rows.collect(measured, arguments.json)
+    return rows.report(found) and int(arguments.check)
 
 
 def _flags(arguments: argparse.Namespace) -> Iterator[str]:

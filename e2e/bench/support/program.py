@@ -57,8 +57,7 @@ def run(
         except assets.AssetsMissing as err:
             print(err, file=sys.stderr)
             return 1
-    found = list(_logged(measure(arguments)))
-    missed = rows.report(found, arguments.json)
+    missed = rows.report(rows.collect(_logged(measure(arguments)), arguments.json))
     return int(bool(missed) and arguments.check)
 
 
