@@ -351,7 +351,10 @@ class Reporter:
             yield "overlay", self._overlay_watch.run()
         if self._settings.second_look:
             yield "second look", self._second_look.run()
-        yield "heap", keep_heap_trimmed(self._controller.pass_times.first_finished)
+        yield (
+            "heap",
+            keep_heap_trimmed(self._controller.pass_times.first_finished, self._store.compact),
+        )
         if isinstance(self._leadership, Elector) and self._settings.deployment_name:
             yield "lease owner", self._ownership.run(self._leadership)
 

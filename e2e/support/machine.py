@@ -18,7 +18,8 @@ def lines(plane: ControlPlane | None = None) -> Iterator[str]:
     load = os.getloadavg()[0]
     libraries = ", ".join(f"{name} {version(name)}" for name in _LIBRARIES)
     yield f"machine   {_processor()}, {os.cpu_count()} CPUs, {memory:.0f} GiB, load {load:.1f}"
-    yield f"system    {platform.system()} {platform.release()}, Python {platform.python_version()}"
+    python = f"Python {platform.python_version()}, {os.environ.get('PYTHONMALLOC', 'pymalloc')}"
+    yield f"system    {platform.system()} {platform.release()}, {python}"
     if plane is not None:
         server = plane.client.get("/version")["gitVersion"]
         etcd = pins.version("etcd", "go.etcd.io/etcd/server/v3")

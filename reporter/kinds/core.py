@@ -9,6 +9,7 @@ from msgspec.structs import force_setattr, replace
 
 from reporter.kinds import objects
 from reporter.kinds.resource_kind import SILENCE_PREFIX, ResourceKind, silence_keys
+from reporter.kinds.shared_values import shared_time
 from reporter.model.enums import Layer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 
@@ -194,7 +195,7 @@ class ContainerStatus(objects.InterningApiStruct, frozen=True):
             force_setattr(self, "last_state", NO_STATE)
         running = self.state.running
         if running is not None and running.started_at is not None:
-            force_setattr(running, "started_at", objects.shared_time(running.started_at))
+            force_setattr(running, "started_at", shared_time(running.started_at))
 
 
 KEPT_CONDITION_TYPES = frozenset({"DisruptionTarget", "Ready"})
@@ -221,7 +222,7 @@ class PodStatus(objects.InterningApiStruct, frozen=True):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.start_time is not None:
-            force_setattr(self, "start_time", objects.shared_time(self.start_time))
+            force_setattr(self, "start_time", shared_time(self.start_time))
         kept = [
             each
             for each in self.conditions or ()

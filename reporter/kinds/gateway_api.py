@@ -9,6 +9,7 @@ from msgspec.structs import force_setattr
 from reporter.kinds import objects
 from reporter.kinds.apps import DEPLOYMENTS
 from reporter.kinds.resource_kind import ResourceKind
+from reporter.kinds.shared_values import forgotten_by
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
@@ -33,6 +34,9 @@ class ParentReference(objects.InterningApiStruct, frozen=True):
 def _shared_references(references: tuple[ParentReference, ...]) -> tuple[ParentReference, ...]:
     """Return the same tuple for equal ones: most routes of a namespace name one Gateway."""
     return references
+
+
+forgotten_by(_shared_references.cache_clear)
 
 
 class ParentStatus(objects.InterningApiStruct, frozen=True):

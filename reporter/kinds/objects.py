@@ -16,6 +16,7 @@ import msgspec
 from msgspec import UNSET, Struct
 from msgspec.structs import force_setattr
 
+from reporter.kinds.shared_values import forgotten_by, shared_time
 from reporter.model.enums import Layer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 
@@ -108,32 +109,10 @@ def _positions(names: tuple[str, ...]) -> Mapping[str, int]:
 
 
 _shared_positions = lru_cache(maxsize=4096)(_positions)
+forgotten_by(_shared_positions.cache_clear)
 
 MAX_SHARED_NAMES = 64
 """The most names of labels of one object that others share; pods of KAITO have some ten."""
-
-
-TIME_SLOTS = 4093
-_LAST_TIMES: list[datetime | None] = [None] * TIME_SLOTS
-"""
-The last time of each slot, which the second of the day tells. Found by that and not by hash, which takes
-longer for an aware time than decoding it. A prime, so that full hours apart are different slots.
-"""
-
-
-def shared_time(time: datetime) -> datetime:
-    """
-    Return the same object for equal times, as far as is known.
-
-    The times of Kubernetes are whole seconds: conditions of one object, and objects that were
-    created together, share many of them. Without this they are a tenth of a large store.
-    """
-    slot = (time.hour * 3600 + time.minute * 60 + time.second) % TIME_SLOTS
-    last = _LAST_TIMES[slot]
-    if last is not None and last == time:
-        return last
-    _LAST_TIMES[slot] = time
-    return time
 
 
 def json_field(value: object, name: str) -> object:

@@ -15,6 +15,7 @@ from reporter.kinds.health_events import StoreLimit
 from reporter.kinds.kaito import WORKSPACES
 from reporter.kinds.objects import ApiObject, NamespacedName
 from reporter.kinds.resource_kind import ResourceKind
+from reporter.kinds.shared_values import forget_shared_values
 from reporter.model.observations import DiscoveryResult, Watching, WatchState
 from reporter.model.silences import NO_SILENCE_FILE, SilenceFile
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
@@ -363,6 +364,13 @@ class Store:
         True while a CRD was missing from the last discovery and a second one must confirm that.
         """
         return self._presences.has_unconfirmed_loss
+
+    def compact(self) -> None:
+        """Copy what is kept of objects that are gone, so that the memory of the others is free."""
+        for table in self._tables.values():
+            table.compact()
+        self._deleted_uids = None
+        forget_shared_values()
 
     def snapshot(self) -> Snapshot:
         """

@@ -193,6 +193,16 @@ class Table:
             del self.deleted_uids[next(iter(self.deleted_uids))]
         return True
 
+    def compact(self) -> None:
+        """
+        Copy what is remembered of deleted objects, whose texts lie where all those objects have been.
+        """
+        namespaces = {ref.namespace: _copied(ref.namespace) for ref in self.deleted_uids}
+        self.deleted_uids = {
+            ObjectRef(ref.resource, namespaces[ref.namespace], _copied(ref.name)): _copied(uid)
+            for ref, uid in self.deleted_uids.items()
+        }
+
     def _remember_current(
         self, name: NamespacedName, old: ApiObject | None, new: ApiObject
     ) -> None:
@@ -230,6 +240,10 @@ class Table:
             self.subjects_token,
             self.was_current.freeze(),
         )
+
+
+def _copied(text: str) -> str:
+    return text.encode().decode()
 
 
 def _namespaced_name(each: ApiObject) -> NamespacedName:

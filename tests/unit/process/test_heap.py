@@ -25,9 +25,10 @@ def is_trimmed() -> bool:
 
 
 async def test_it_is_trimmed_after_the_start_and_after_a_mass_deletion() -> None:
-    started = asyncio.Event()
+    started, compacted = asyncio.Event(), []
+    interval = timedelta(milliseconds=5)
     task = asyncio.create_task(
-        keep_heap_trimmed(started, check_interval=timedelta(milliseconds=5))
+        keep_heap_trimmed(started, lambda: compacted.append(1), check_interval=interval)
     )
     await asyncio.sleep(0.03)
     assert not is_trimmed()
@@ -39,7 +40,9 @@ async def test_it_is_trimmed_after_the_start_and_after_a_mass_deletion() -> None
     few = many[:1000]
     await asyncio.sleep(0.05)
     assert not is_trimmed()
+    assert not compacted
     del many
     await until(is_trimmed)
+    assert compacted == [1]
     assert len(few) == 1000
     task.cancel()

@@ -1,6 +1,6 @@
 """The store of observations and its snapshots."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec import structs
@@ -10,6 +10,7 @@ from reporter.kinds.core import NAMESPACES, PODS, Pod, PodStatus
 from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.kinds.kaito import INFERENCE_SETS
 from reporter.kinds.objects import Condition, label_key, name_key, workload_key
+from reporter.kinds.shared_values import shared_time
 from reporter.model.enums import Layer
 from reporter.model.observations import DiscoveryResult, NotSynced, Watching, WatchLost
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
@@ -186,6 +187,28 @@ def test_deleted_uids_are_collected_again_only_after_a_deletion():
     store.upsert(DEPLOYMENTS, a_deployment("old", replicas=0))
     store.delete(PODS, "kaito-system", a_pod().metadata.name)
     assert store.snapshot().deleted_uids is before
+
+
+def test_to_compact_copies_what_is_remembered_of_deleted_objects():
+    store = a_store(a_deployment(), a_deployment("kept"))
+    store.delete(DEPLOYMENTS, *BBR)
+    before = store.snapshot()
+    store.compact()
+    after = store.snapshot()
+    assert after.deleted_uids == before.deleted_uids
+    (old,), (new,) = before.deleted_uids, after.deleted_uids
+    assert old.name is not new.name
+    assert old.namespace is not new.namespace
+    store.upsert(DEPLOYMENTS, a_deployment())
+    assert store.snapshot().deleted_uids == {}
+
+
+def test_to_compact_forgets_the_values_that_objects_share():
+    time = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
+    equal = time.replace()
+    assert shared_time(time) is shared_time(equal) is time
+    a_store().compact()
+    assert shared_time(equal) is equal
 
 
 def test_deleted_pods_are_not_remembered():
