@@ -10,11 +10,13 @@ import asyncio
 import errno
 import os
 import socket
+from selectors import EVENT_READ, EVENT_WRITE
 from typing import NamedTuple
 
 from reporter.scrape import limits
 from reporter.scrape.response import PageResponse, no_page
 from reporter.scrape.samples import ScrapeError, ScrapeResult
+from reporter.scrape.socket_watch import SocketWatch
 
 
 class FetchedPage:
@@ -47,14 +49,20 @@ class PageExchange:
     """
     One request, and the response to it.
 
-    *target*: an IP address and a port. *buffer*: where bytes are received; all exchanges share it.
+    *target*: an IP address and a port. *buffer*: where bytes are received; all exchanges share it and the
+    *watch*.
     """
 
     def __init__(
-        self, target: tuple[str, int], request: bytes, timeouts: Timeouts, buffer: memoryview
+        self,
+        target: tuple[str, int],
+        request: bytes,
+        timeouts: Timeouts,
+        watch: SocketWatch,
+        buffer: memoryview,
     ) -> None:
         self._target, self._request = target, request
-        self._timeouts, self._buffer = timeouts, buffer
+        self._timeouts, self._watch, self._buffer = timeouts, watch, buffer
         self._response = PageResponse()
         self._loop = asyncio.get_running_loop()
         self._deadline = self._loop.time() + timeouts.whole
@@ -70,13 +78,11 @@ class PageExchange:
         """
         address, _ = self._target
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        connecting = min(self._timeouts.connect, self._timeouts.whole)
         try:
             # To look up a name would hold the event loop.
             socket.inet_pton(family, address)
             with socket.socket(family, socket.SOCK_STREAM) as self._socket:
-                async with asyncio.timeout(connecting) as self._limit:
-                    return await self._exchange(large_page_slots)
+                return await self._exchange(large_page_slots)
         except OSError as err:
             raise self._scrape_error(err) from err
         finally:
@@ -84,22 +90,22 @@ class PageExchange:
 
     async def _exchange(self, slots: asyncio.Semaphore) -> FetchedPage:
         self._socket.setblocking(False)
-        # A number, as to look for a socket that is not watched asks the kernel for its addresses.
         self._file = self._socket.fileno()
-        self._connect()
+        self._fails_at = self._loop.time() + min(self._timeouts.connect, self._timeouts.whole)
+        self._timer = self._loop.call_at(self._fails_at, self._on_time)
         try:
+            self._connect()
             await self._wait()
             if self._response.is_complete:
                 return FetchedPage(self._response.body())
             return await self._read_large(slots)
-        except BaseException:
-            self._loop.remove_writer(self._file)
-            self._loop.remove_reader(self._file)
-            raise
+        finally:
+            self._timer.cancel()
+            self._watch.forget(self._file)
 
     async def _read_large(self, slots: asyncio.Semaphore) -> FetchedPage:
-        self._limit.reschedule(self._deadline)  # the pod is not silent while it must wait
-        await slots.acquire()
+        async with asyncio.timeout_at(self._deadline):  # it is not silent while it must wait
+            await slots.acquire()
         try:
             self._has_slot, self._progress = True, self._loop.create_future()
             self._receive()
@@ -119,12 +125,9 @@ class PageExchange:
         error = self._socket.connect_ex(self._target)
         if error not in (0, errno.EINPROGRESS):
             raise OSError(error, os.strerror(error))
-        self._loop.add_writer(self._file, self._on_connected)
+        self._watch.watch(self._file, EVENT_WRITE, self._on_connected)
 
     def _on_connected(self) -> None:
-        if self._progress.done():  # cancelled a moment ago
-            return
-        self._loop.remove_writer(self._file)
         error = self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if error:
             self._end(OSError(error, os.strerror(error)))
@@ -139,13 +142,13 @@ class PageExchange:
             self._receive()
 
     def _receive(self) -> None:
-        self._limit.reschedule(self._deadline)
+        self._fails_at = self._deadline
         self._extend_silence()
-        self._loop.add_reader(self._file, self._on_readable)
+        self._timer.cancel()
+        self._timer = self._loop.call_at(self._fails_at, self._on_time)
+        self._watch.watch(self._file, EVENT_READ, self._on_readable)
 
     def _on_readable(self) -> None:
-        if self._progress.done():
-            return
         response = self._response
         try:
             size = self._socket.recv_into(self._buffer)
@@ -168,11 +171,22 @@ class PageExchange:
     def _extend_silence(self) -> None:
         if self._timeouts.silence < self._timeouts.whole:
             silent_until = self._loop.time() + self._timeouts.silence
-            self._limit.reschedule(min(silent_until, self._deadline))
+            self._fails_at = min(silent_until, self._deadline)
+
+    def _on_time(self) -> None:
+        """Fail if it is time, or wait on: the pod may have sent something meanwhile."""
+        if self._progress.done():
+            return
+        if self._loop.time() < self._fails_at:
+            self._timer = self._loop.call_at(self._fails_at, self._on_time)
+        else:
+            self._end(TimeoutError())
 
     def _end(self, failure: Exception | None = None) -> None:
         """End the waiting, and receive nothing more."""
-        self._loop.remove_reader(self._file)
+        self._watch.forget(self._file)
+        if self._progress.done():  # cancelled a moment ago
+            return
         # Not as the exception of the future, which asyncio logs if the task is cancelled meanwhile.
         self._failure = failure
         self._progress.set_result(None)

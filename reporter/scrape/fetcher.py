@@ -23,6 +23,7 @@ from reporter.scrape import limits
 from reporter.scrape.exchange import FetchedPage, PageExchange, Timeouts
 from reporter.scrape.samples import ScrapeError, ScrapeResult
 from reporter.scrape.schedule import LastOutcome
+from reporter.scrape.socket_watch import SocketWatch
 
 
 METADATA_SERVICES = frozenset(
@@ -117,7 +118,7 @@ class DirectFetcher:
             "Accept-Encoding: identity\r\n"
             "Connection: close\r\n\r\n"
         )
-        self._buffer = memoryview(bytearray(limits.RECEIVED_BYTES))
+        self._watch, self._buffer = SocketWatch(), memoryview(bytearray(limits.RECEIVED_BYTES))
 
     async def fetch(self, pod: Pod, port: int, last_outcome: LastOutcome) -> FetchedPage:
         """
@@ -131,6 +132,7 @@ class DirectFetcher:
             (address, port),
             f"{_REQUEST_LINE}Host: {format_url_host(address)}:{port}\r\n{self._headers}".encode(),
             self._first_timeouts if first else self._timeouts,
+            self._watch,
             self._buffer,
         )
         return await exchange.read(self._large_page_slots[last_outcome is LastOutcome.SUCCEEDED])
