@@ -128,6 +128,8 @@ class PageExchange:
         self._watch.watch(self._file, EVENT_WRITE, self._on_connected)
 
     def _on_connected(self) -> None:
+        if self._progress.done():  # cancelled a moment ago
+            return
         error = self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if error:
             self._end(OSError(error, os.strerror(error)))
