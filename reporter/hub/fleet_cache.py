@@ -237,7 +237,7 @@ class FleetCache:
         self._folded_generations = self._generations()
 
         def folded() -> Fleet:
-            members = self._members(objects.values(), now=now)
+            members = self._members(objects.values(), before, now=now)
             return fold(before, members, answers, now=now, rules=self.rules)
 
         self.fleet = await asyncio.to_thread(folded)
@@ -251,13 +251,16 @@ class FleetCache:
             name: (each.metadata.uid, each.metadata.generation) for name, each in objects.items()
         }
 
-    def _members(self, objects: Collection[ProductionStackCluster], *, now: float) -> Members:
+    def _members(
+        self, objects: Collection[ProductionStackCluster], before: Fleet, *, now: float
+    ) -> Members:
         if self.rules.engage is Engage.SEEN:
             return {}
         # Twice the time after which a status is renewed: one write may fail.
         stale = timedelta(seconds=self.rules.stale)
         max_age = 2 * evaluation_interval(len(objects), spacing=RENEWAL_SPACING) + stale
-        return members_of(objects, now=now, wall_time=self._clock.now(), max_age=max_age)
+        wall_time = self._clock.now()
+        return members_of(objects, before.clusters, now=now, wall_time=wall_time, max_age=max_age)
 
     def _notify_change(self) -> None:
         """Wake those who wait if what is shown has changed, ages apart."""

@@ -4,7 +4,7 @@ The fleet as of one round: what is seen under each label, and the answer about e
 Times are seconds of a clock of the hub that never jumps, but for those that clusters report.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypeAlias
 
@@ -165,6 +165,7 @@ Members: TypeAlias = Mapping[str, Member]
 
 def members_of(
     objects: Iterable[ProductionStackCluster],
+    known: Container[str],
     *,
     now: float,
     wall_time: datetime,
@@ -173,15 +174,18 @@ def members_of(
     """
     Return the clusters that objects name, by the names of the objects.
 
-    *max_age*: how old a status may be to be what an earlier process knew. Without such a limit a hub
-    that restarts again and again would keep a state for ever.
+    *known*: the names of those that have a record, so that nothing of an earlier process is needed.
+    *max_age*: how old a status may be to be what that process knew. Without such a limit a hub that
+    restarts again and again would keep a state for ever.
     """
     return {
         each.metadata.name: Member(
             each.spec.cluster_label,
             each.spec.cluster_uid,
             each.spec.paused,
-            _read_status(each, now=now, wall_time=wall_time, max_age=max_age),
+            None
+            if each.metadata.name in known
+            else _read_status(each, now=now, wall_time=wall_time, max_age=max_age),
         )
         for each in objects
     }

@@ -103,7 +103,11 @@ class Rounds:
 
     def fold(self, answers: Answers) -> None:
         members = members_of(
-            self.objects.values(), now=self.seconds, wall_time=self.now, max_age=MAX_AGE
+            self.objects.values(),
+            self.fleet.clusters,
+            now=self.seconds,
+            wall_time=self.now,
+            max_age=MAX_AGE,
         )
         if self.rules.engage is Engage.SEEN:
             members = {}

@@ -7,9 +7,10 @@ import pytest
 
 from reporter.hub.metric_declarations import HUB_CLUSTER
 from reporter.hub.metrics import FleetCollector
+from reporter.hub.records import members_of
 from reporter.model.states import State
 from reporter.status.fleet_table import HEAD, fleet_rows
-from tests.support.fleet.rounds import Rounds, a_cluster
+from tests.support.fleet.rounds import MAX_AGE, Rounds, a_cluster
 from tests.support.fleet.series import NOON, SourceSeries
 
 
@@ -163,6 +164,19 @@ def test_alerts_on_a_cluster_are_the_same_after_a_restart_of_the_hub(silenced_un
     rounds.ask()
     assert rounds.fleet.clusters["prod"].is_carried_over
     assert alerted_on(rounds) == before
+
+
+def test_the_status_of_a_cluster_with_a_record_is_not_read_again():
+    rounds = rounds_of(FAILED, until=60)
+
+    def earlier(known):
+        found = members_of(
+            rounds.objects.values(), known, now=60, wall_time=rounds.now, max_age=MAX_AGE
+        )
+        return found["prod"].earlier
+
+    assert earlier({}).content.state is State.FAILED
+    assert earlier(rounds.fleet.clusters) is None
 
 
 def test_a_silence_that_has_ended_is_not_taken_over():

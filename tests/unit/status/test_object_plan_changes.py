@@ -95,7 +95,8 @@ class HubOfClusters:
 
     def _fold(self, answers: Answers) -> None:
         objects = self.objects.objects.values()
-        members = members_of(objects, now=self.seconds, wall_time=self.now, max_age=MAX_AGE)
+        known = self.fleet.clusters
+        members = members_of(objects, known, now=self.seconds, wall_time=self.now, max_age=MAX_AGE)
         self.fleet = fold(self.fleet, members, answers, now=self.seconds, rules=self.rules)
 
     def settle(self) -> None:
