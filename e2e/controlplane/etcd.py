@@ -11,6 +11,9 @@ from e2e.controlplane.manifests import Json
 OPERATIONS = 128
 """The largest number of operations in one transaction."""
 
+TRIES = 10
+"""How often a request is sent to an etcd that gives it up each time."""
+
 _BYTES = 1_000_000
 """The most that one request carries: etcd refuses 1.5 MiB."""
 
@@ -41,18 +44,30 @@ def write_all(port: int, values: Mapping[str, str]) -> None:
 
 
 def call(port: int, method: str, body: Json) -> Json:
-    """Call etcd. Raises OSError for any status other than 200."""
+    """
+    Call etcd. Raises OSError for any status other than 200.
+
+    On a busy machine etcd gives up a request after some seconds, with 503. It is sent again: none of them
+    does more when it is done twice.
+    """
+    for _ in range(TRIES):
+        status, text = _post(port, method, body)
+        if status != http.client.SERVICE_UNAVAILABLE:
+            break
+    if status != http.client.OK:
+        raise OSError(f"etcd {method}: HTTP {status}: {text[:300]}")
+    answer: Json = json.loads(text)
+    return answer
+
+
+def _post(port: int, method: str, body: Json) -> tuple[int, str]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     try:
         connection.request("POST", f"/v3/kv/{method}", json.dumps(body))
         response = connection.getresponse()
-        text = response.read().decode()
+        return response.status, response.read().decode()
     finally:
         connection.close()
-    if response.status != http.client.OK:
-        raise OSError(f"etcd {method}: HTTP {response.status}: {text[:300]}")
-    answer: Json = json.loads(text)
-    return answer
 
 
 def _parts(values: Mapping[str, str]) -> Iterator[list[str]]:
