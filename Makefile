@@ -196,7 +196,7 @@ bench: $(STAMP) ## measure every goal of speed and size; writes the table of e2e
 	$(call measure,large,$(LIVE))
 	$(call measure,apiload,--inferencesets 1000 --seconds $(WINDOW))
 	$(call measure,storm,--inferencesets 10000 --outages provisioner,storm-of-ten-thousand)
-	$(call measure,scraping,--window 60 --rounds 3)
+	$(call measure,scraping,--window 60 --rounds 2)
 	$(call measure,metrics_page)
 	$(call measure,job_status)
 	$(call measure,cel)

@@ -16,7 +16,7 @@ from e2e.bench.rows import BenchRow
 from e2e.bench.support.bench_cluster import BenchCluster, parser, run_program
 
 
-SIZES = (10, 100, 1_000, 10_000)
+SIZES = (10, 1_000, 10_000)
 
 
 def main() -> int:
