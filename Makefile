@@ -205,10 +205,10 @@ bench: $(STAMP) ## measure every goal of speed and size; writes the table of e2e
 	  passes large apiload storm storm-of-ten-thousand scraping metrics_page status job_status store cel))
 
 # These mostly wait, so they run beside each other.
-bench-storm:
+bench-storm: $(STAMP)
 	$(call measure,storm,--inferencesets 1000)
 
-bench-status:
+bench-status: $(STAMP)
 	$(call measure,status)
 	$(call measure,store,--inferencesets 10000)
 

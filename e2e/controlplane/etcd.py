@@ -3,6 +3,7 @@
 import base64
 import http.client
 import json
+import time
 from collections.abc import Iterable, Iterator, Mapping
 
 from e2e.controlplane.manifests import Json
@@ -13,6 +14,9 @@ OPERATIONS = 128
 
 TRIES = 10
 """How often a request is sent to an etcd that gives it up each time."""
+
+PAUSE = 0.5
+"""Seconds between two of them."""
 
 _BYTES = 1_000_000
 """The most that one request carries: etcd refuses 1.5 MiB."""
@@ -54,6 +58,7 @@ def call(port: int, method: str, body: Json) -> Json:
         status, text = _post(port, method, body)
         if status != http.client.SERVICE_UNAVAILABLE:
             break
+        time.sleep(PAUSE)
     if status != http.client.OK:
         raise OSError(f"etcd {method}: HTTP {status}: {text[:300]}")
     answer: Json = json.loads(text)

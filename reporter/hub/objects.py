@@ -19,7 +19,7 @@ class ClusterStatuses(DesiredStatuses[ProductionStackCluster, FleetView]):
         self.stands = timedelta(seconds=rules.stale)
 
     def revision(self, view: FleetView) -> object:
-        """Return the revision of the fleet with when it was confirmed, which is no news."""
+        """Return the revision of the fleet with when it was confirmed, which notifies nobody."""
         return view.fleet.revision, view.answered_at
 
     def basis(

@@ -9,7 +9,7 @@ from msgspec.structs import force_setattr
 from reporter.kinds import objects
 from reporter.kinds.apps import DEPLOYMENTS
 from reporter.kinds.resource_kind import ResourceKind
-from reporter.kinds.shared_values import forgotten_by
+from reporter.kinds.shared_values import register_cache
 from reporter.model.enums import Layer
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
@@ -36,7 +36,7 @@ def _shared_references(references: tuple[ParentReference, ...]) -> tuple[ParentR
     return references
 
 
-forgotten_by(_shared_references.cache_clear)
+register_cache(_shared_references.cache_clear)
 
 
 class ParentStatus(objects.InterningApiStruct, frozen=True):

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET, Struct
 from msgspec.structs import force_setattr
 
-from reporter.kinds.shared_values import forgotten_by, shared_time
+from reporter.kinds.shared_values import register_cache, shared_time
 from reporter.model.enums import Layer
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 
@@ -78,7 +78,7 @@ class PackedLabels(Mapping[str, str]):
         return len(self.texts)
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, PackedLabels) and self.positions is other.positions:
+        if isinstance(other, PackedLabels) and self.positions == other.positions:
             return self.texts == other.texts
         return super().__eq__(other)
 
@@ -109,7 +109,7 @@ def _positions(names: tuple[str, ...]) -> Mapping[str, int]:
 
 
 _shared_positions = lru_cache(maxsize=4096)(_positions)
-forgotten_by(_shared_positions.cache_clear)
+register_cache(_shared_positions.cache_clear)
 
 MAX_SHARED_NAMES = 64
 """The most names of labels of one object that others share; pods of KAITO have some ten."""

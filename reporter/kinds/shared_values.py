@@ -11,7 +11,7 @@ The last time of each slot, which the second of the day tells. Found by that and
 longer for an aware time than decoding it. A prime, so that full hours apart are different slots.
 """
 
-_FORGETS: list[Callable[[], None]] = []
+_CLEARS: list[Callable[[], None]] = []
 
 
 def shared_time(time: datetime) -> datetime:
@@ -29,13 +29,13 @@ def shared_time(time: datetime) -> datetime:
     return time
 
 
-def forgotten_by(forget: Callable[[], None]) -> None:
-    """Register a function that empties a cache of shared values."""
-    _FORGETS.append(forget)
+def register_cache(clear: Callable[[], None]) -> None:
+    """Register a cache of shared values by the function that empties it."""
+    _CLEARS.append(clear)
 
 
 def forget_shared_values() -> None:
     """Empty the caches of shared values; objects that have the values keep them."""
     _LAST_TIMES[:] = [None] * TIME_SLOTS
-    for forget in _FORGETS:
-        forget()
+    for clear in _CLEARS:
+        clear()

@@ -19,8 +19,9 @@ class SocketWatch:
     def watch(self, file: int, events: int, on_ready: Callable[[], None]) -> None:
         """Call back whenever one of these *events* of `selectors` holds, and not for others any more."""
         if self._selector is None:
-            self._selector = DefaultSelector()
-            asyncio.get_running_loop().add_reader(self._selector, self._call_back)
+            selector = DefaultSelector()
+            asyncio.get_running_loop().add_reader(selector, self._call_back)
+            self._selector = selector
         if file in self._watched:
             self._selector.modify(file, events, on_ready)
         else:

@@ -45,6 +45,9 @@ OBJECTS_BETWEEN_YIELDS = 50
 AT_ONCE = datetime.max.replace(tzinfo=UTC)
 """The time of a write that is due whenever it is looked at; those that were due earlier have priority."""
 
+ABOUT = 0.01
+"""The share by which an interval of renewals may differ from that of the objects that there are."""
+
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T", bound=StatusObject)
@@ -97,7 +100,7 @@ class DesiredStatuses(ABC, Generic[T, V]):
     @abstractmethod
     def revision(self, view: V) -> object:
         """
-        Return what is equal as long as the basis of no object changes, but by time or with the object.
+        Return a value that differs whenever the basis of an object may, unless time or that object changed it.
         """
 
     @abstractmethod
@@ -151,8 +154,9 @@ class _Agenda:
 
     def __init__(self) -> None:
         self.due: dict[NamespacedName, _Pending] = {}
-        # A heap. A time that an object has no longer only makes it looked at in vain.
-        self._times: list[tuple[datetime, NamespacedName]] = []
+        self._times: dict[NamespacedName, datetime] = {}
+        # A heap. An object with another time since has two entries, of which one counts.
+        self._queue: list[tuple[datetime, NamespacedName]] = []
 
     def put(
         self,
@@ -164,27 +168,32 @@ class _Agenda:
     ) -> None:
         """Replace what is known of an object. *deadline*: when time alone may change it."""
         self.due.pop(name, None)
-        if deadline is not None:
-            heappush(self._times, (deadline, name))
-        if pending is None:
-            return
-        if pending.due_at > now:
-            heappush(self._times, (pending.due_at, name))
-        else:
+        times = [] if deadline is None else [deadline]
+        if pending is not None and pending.due_at > now:
+            times.append(pending.due_at)
+        elif pending is not None:
             is_overdue = pending.due_at < now
             self.due[name] = pending if is_overdue else pending._replace(due_at=AT_ONCE)
+        if not times:
+            self._times.pop(name, None)
+        elif self._times.get(name) != min(times):
+            self._times[name] = min(times)
+            heappush(self._queue, (min(times), name))
 
     def pop_reached(self, *, now: datetime) -> set[NamespacedName]:
         """Return the objects whose time has come."""
         reached = set()
-        while self._times and self._times[0][0] <= now:
-            reached.add(heappop(self._times)[1])
+        while self._queue and self._queue[0][0] <= now:
+            at, name = heappop(self._queue)
+            if self._times.get(name) == at:
+                del self._times[name]
+                reached.add(name)
         return reached
 
     @property
     def next_time(self) -> datetime | None:
-        """The time of the next object to look at again."""
-        return self._times[0][0] if self._times else None
+        """The time of the next object to look at again, or an earlier one."""
+        return self._queue[0][0] if self._queue else None
 
 
 class _Planned(NamedTuple):
@@ -297,7 +306,12 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T], Generic[T, 
         self._changed = {
             name: each for name, each in self._changed.items() if objects.get(name) is each.found
         }
-        waiting = {each.name: min(each.due_at, now) for each in sorted(agenda.due.values())}
+        # A write that ended during this plan may have been the one that is due.
+        waiting = {
+            each.name: min(each.due_at, now)
+            for each in sorted(agenda.due.values())
+            if each.name not in self._finished
+        }
         for name, changed in self._changed.items():
             if name in waiting:
                 waiting[name] = max(waiting[name], changed.until)
@@ -311,7 +325,7 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T], Generic[T, 
         Other tasks run in between, as there may be thousands of objects.
         """
         objects, view = self._objects.objects, self._source.view()
-        revision, interval = self._statuses.revision(view), self._renewal_interval()
+        revision, interval = self._statuses.revision(view), self._interval_to_plan_with()
         begun = _Planned(self._objects.revision, revision, interval, now)
         for number, name in enumerate(self._begin(begun, objects), start=1):
             self._schedule(name, objects.get(name), view, interval, now=now)
@@ -325,7 +339,7 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T], Generic[T, 
         """
         Return the objects to look at: all of them, unless only objects have changed since the last plan.
 
-        Then it is those, the ones that it made somebody write, and those whose time has come.
+        Then it is those, the ones whose write has ended, and those whose time has come.
         """
         before, self._planned = self._planned, None
         finished, self._finished = self._finished, set()
@@ -357,6 +371,13 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T], Generic[T, 
         if pending is None:
             self._failures.remove(name)
         self._agenda.put(name, pending, deadline, now=now)
+
+    def _interval_to_plan_with(self) -> timedelta:
+        """Return that of the last plan while it is about right, as another one changes all renewals."""
+        interval, before = self._renewal_interval(), self._planned
+        if before is not None and abs(interval - before.interval) <= before.interval * ABOUT:
+            return before.interval
+        return interval
 
     def _renewal_interval(self) -> timedelta:
         return evaluation_interval(len(self._objects.objects), spacing=self._statuses.spacing)

@@ -27,7 +27,7 @@ class StackStatuses(DesiredStatuses[ProductionStackStatus, StatusView]):
         self._release_namespace, self.stands = release_namespace, resync
 
     def revision(self, view: StatusView) -> object:
-        """Return the revision of the roll-up with when it was evaluated, which is no news."""
+        """Return the revision of the roll-up with when it was evaluated, which notifies nobody."""
         return view.rollup.revision, view.rollup.evaluated_at
 
     def basis(

@@ -366,7 +366,7 @@ class Store:
         return self._presences.has_unconfirmed_loss
 
     def compact(self) -> None:
-        """Copy what is kept of objects that are gone, so that the memory of the others is free."""
+        """Copy what is kept of objects that are gone, so that the memory in which they lay is free."""
         for table in self._tables.values():
             table.compact()
         self._deleted_uids = None

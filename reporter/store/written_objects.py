@@ -42,7 +42,7 @@ class WrittenObjectStore(Generic[T]):
         self._undecodable: set[NamespacedName] = set()
         self._deleted_uids: deque[str] = deque(maxlen=RECENTLY_DELETED)
         self.revision = 0
-        # The object of each revision since the last one that was about all of them.
+        # The name of the object of each revision since the last one that was about all of them.
         self._recent: deque[NamespacedName] = deque(maxlen=RECENT_CHANGES)
         self.changes: Subscribers[[]] = Subscribers()
 
@@ -66,7 +66,7 @@ class WrittenObjectStore(Generic[T]):
         return frozenset(self._undecodable)
 
     def changed_since(self, revision: int) -> set[NamespacedName] | None:
-        """Return the objects that changed after a revision; None if it may have been any of them."""
+        """Return the names of objects that changed after a revision; None if any of them may have."""
         many = self.revision - revision
         return set(islice(reversed(self._recent), many)) if many <= len(self._recent) else None
 

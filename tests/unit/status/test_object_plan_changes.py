@@ -1,7 +1,7 @@
 """A plan looks only at the objects that may be due at another time, and misses none of them."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from datetime import UTC, datetime, timedelta
 
 import msgspec
@@ -214,6 +214,50 @@ def test_a_plan_that_was_not_finished_is_made_again():
     asyncio.run(cancelled())
     assert 0 < len(hub.statuses.looked) < 100
     assert len(hub.find_due().waiting) == 100
+
+
+def test_a_write_that_ends_during_a_plan_is_not_due_again_in_it():
+    hub = many(100)
+    hub.failed = set(hub.names)
+    hub.seconds += 30
+    hub.round()
+    first = (NAMESPACE, "c000")
+
+    async def planned() -> Container[object]:
+        planning = asyncio.create_task(hub.plan.find_due(now=hub.now))
+        await asyncio.sleep(0)
+        assert "c000" in hub.statuses.looked
+        hub.plan.finished(first)
+        return (await planning).waiting
+
+    assert first not in asyncio.run(planned())
+    assert first in hub.find_due().waiting
+
+
+def test_one_object_more_changes_the_interval_of_all_only_with_others():
+    hub = many(300)
+    hub.statuses.spacing = timedelta(seconds=2)
+    hub.find_due()
+    for number, looked in ((1, 1), (2, 1), (3, 1), (4, 304)):
+        hub.objects.upsert(KIND, a_cluster(f"new{number}"))
+        hub.find_due()
+        assert len(hub.statuses.looked) == looked
+
+
+def test_an_object_that_changed_often_is_looked_at_once_when_its_time_comes():
+    hub = many(1)
+    hub.seconds += 400  # without a newer evaluation its renewal is looked at again and again
+    for number in range(9):
+        meta = msgspec.structs.replace(hub.found("c000").metadata, labels={"number": str(number)})
+        hub.change("c000", metadata=meta)
+        assert (hub.find_due().waiting, hub.statuses.looked) == ({}, ["c000"])
+        hub.seconds += 1
+    looked = 0
+    for _ in range(61):
+        hub.find_due()
+        looked += len(hub.statuses.looked)
+        hub.seconds += 1
+    assert looked == 2
 
 
 def test_changes_are_written_in_the_order_of_their_names_whenever_they_were_noticed():
