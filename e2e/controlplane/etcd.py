@@ -13,7 +13,7 @@ OPERATIONS = 128
 """The largest number of operations in one transaction."""
 
 TRIES = 10
-"""How often a request is sent to an etcd that gives it up each time."""
+"""The number of times that a request is sent to an etcd that gives it up."""
 
 PAUSE = 0.5
 """Seconds between two of them."""
