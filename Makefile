@@ -214,7 +214,7 @@ bench-status: $(STAMP)
 
 bench-hub: $(STAMP) ## measure the hub with 10,000 clusters and as many objects; only printed (35 minutes)
 	@$(BIN)/python -m e2e.controlplane --quiet
-	$(BIN)/python -m e2e.hub.bench --json $(MEASURED)/hub.json
+	$(ALLOCATOR) $(BIN)/python -m e2e.hub.bench --json $(MEASURED)/hub.json
 
 bench-quick: $(STAMP) ## the same at small sizes, in five minutes; only printed
 	@$(BIN)/python -m e2e.controlplane --quiet
