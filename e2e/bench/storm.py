@@ -87,7 +87,9 @@ async def _measure(
         background = [group.create_task(task) for task in storm.background_tasks()]
         await storm.recorder.opened.wait()
         for name in arguments.outages:
-            found += [row async for row in storm.rows(OUTAGES[name])]
+            async for row in storm.rows(OUTAGES[name]):
+                program.log_progress(f"measured {row.name}: {row.figure}")
+                found.append(row)
         for task in background:
             task.cancel()
     return found

@@ -29,10 +29,11 @@ class OutageScenario:
 
 
 def _without_nodes(workspace: Json) -> None:
+    """Report an error that does not tell its cause; an exceeded quota would not be suppressed."""
     unavailable = {
         "status": "False",
-        "reason": "QuotaExceeded",
-        "message": "no quota is left for this instance type",
+        "reason": "LaunchFailed",
+        "message": "creating the instance: context deadline exceeded",
         "lastTransitionTime": dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
     for condition in workspace["status"]["conditions"]:
