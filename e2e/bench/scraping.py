@@ -15,7 +15,14 @@ from collections.abc import Awaitable, Callable, Iterator
 
 import aiohttp
 
-from e2e.bench.load.loading_pods import ANSWERING, HANGING, LATE, READY, SERVING
+from e2e.bench.load.loading_pods import (
+    ANSWERING,
+    HANGING,
+    LATE,
+    READY,
+    READY_MADE,
+    SERVING,
+)
 from e2e.bench.load.scrape_bench import CHANGES, FILES, INTERVAL, ScrapeBench
 from e2e.bench.load.teams import BenchTeams
 from e2e.bench.rows import BenchRow
@@ -261,21 +268,34 @@ def _newcomer(cluster: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow
 def _ready(cluster: ScrapeBench, arguments: argparse.Namespace) -> Iterator[BenchRow]:
     """
     Measure what reading Ready pods costs, beside a reporter as old that only watches the same pods.
+
+    Their pages are the newest that was recorded of vLLM, and then the larger one of two engines.
     """
     many, seconds = arguments.pods, arguments.rounds * INTERVAL
-    name, scale = f"{many:,} Ready pods with pages of vLLM", max(many / SIZE_OF_GOAL, 1)
     cluster.pods.write(READY, many)
     cluster.restart("--scrape=loading")
     time.sleep(arguments.window)
     _, quiet = cluster.during(seconds)
     before = cluster.usage().memory
     cluster.restart("--scrape=all")
+    yield from _ready_rows(cluster, arguments, "recorded", quiet, before)
+    cluster.clear()
+    cluster.pods.write(READY_MADE, many)
+    yield from _ready_rows(cluster, arguments, "90 KiB", quiet, before)
+    cluster.clear()
+
+
+def _ready_rows(
+    cluster: ScrapeBench, arguments: argparse.Namespace, page: str, quiet: float, before: float
+) -> Iterator[BenchRow]:
+    """*quiet*, *before*: seconds of CPU in as many rounds, and MiB, without reading."""
+    many, seconds = arguments.pods, arguments.rounds * INTERVAL
+    name, scale = f"{many:,} Ready pods, {page} pages of vLLM", max(many / SIZE_OF_GOAL, 1)
     read, _ = cluster.wait_all_read(many, within=SCRAPE_TIMEOUT)
     time.sleep(arguments.window)
     requests, cpu = cluster.during(seconds)
     memory = cluster.usage().memory - before
     a_minute, goal = (cpu - quiet) * 60 / seconds, GOAL_OF_READY_CPU * scale
-    cluster.clear()
     yield BenchRow(
         f"{name}: CPU a minute",
         f"≤ {goal:g} s",

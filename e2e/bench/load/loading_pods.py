@@ -13,10 +13,13 @@ from reporter.scrape.schedule import offset
 ANSWERING = ipaddress.ip_network("127.16.0.0/12")
 HANGING = ipaddress.ip_network("127.64.0.0/12")
 SERVING = ipaddress.ip_network("127.48.0.0/12")
-"""Addresses that respond with a page as large as vLLM's."""
+"""Addresses that respond with a made page of vLLM with two engines, larger than the recorded ones."""
 
 READY = ipaddress.ip_network("127.80.0.0/12")
-"""The same, of pods that are Ready."""
+"""Addresses of Ready pods that respond with a recorded page of vLLM."""
+
+READY_MADE = ipaddress.ip_network("127.96.0.0/12")
+"""Addresses of Ready pods that respond with the made page."""
 
 LATE = ipaddress.ip_network("127.32.0.0/16")
 """Addresses that respond too, of pods created late."""
@@ -41,7 +44,7 @@ class LoadingPods:
                 str(network[number + 1]),
                 number % self._sets,
                 _uid(together=together),
-                ready=network == READY,
+                ready=network in {READY, READY_MADE},
             )
             for number in range(many)
         ]

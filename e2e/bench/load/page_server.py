@@ -8,11 +8,14 @@ scrape since the last call.
 import asyncio
 import ipaddress
 import json
+import re
 import sys
 import time
+from functools import lru_cache
+from importlib import resources
 from typing import ClassVar
 
-from e2e.bench.load.loading_pods import HANGING, READY, SERVING
+from e2e.bench.load.loading_pods import HANGING, READY, READY_MADE, SERVING
 from tests.support.stubs import metrics_pages
 
 
@@ -20,10 +23,16 @@ BACKLOG = 4096
 FAST = 850e6
 """Bytes a second; a download this fast is healthy."""
 
-COUNTED = b" 48211.0\n"
+PAGE, MADE = metrics_pages.pre_download(FAST, 60.0), metrics_pages.vllm()
+
+RECORDED = "vllm-new.txt"
+"""The newest page of `reporter.stories.recorded`, of one engine: 51 KiB."""
+
+_BUSY = re.compile(rb"^(vllm:num_requests_(?:running|waiting)\{[^}]*\}) 0\.0$", re.MULTILINE)
+_COUNTED = re.compile(rb"^(vllm:\w+_(?:total|count|sum|bucket)\{[^}]*\}) \d\d+\.0$", re.MULTILINE)
 """
-The value of the counters on the page of vLLM, in place of which the time is served: an engine that
-does not progress would be trouble.
+The counters of an engine that are 10 or more. The time is served in their place: an engine that does not
+progress would be trouble.
 """
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"
@@ -31,8 +40,6 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\
 
 class PodPageProtocol(asyncio.Protocol):
     scrapes: ClassVar[list[tuple[float, str]]] = []
-    page = HEAD + metrics_pages.pre_download(FAST, 60.0)
-    large_page = HEAD + metrics_pages.vllm()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -50,13 +57,36 @@ class PodPageProtocol(asyncio.Protocol):
             return
         else:
             self.scrapes.append((time.time(), address))
-            is_large = any(ipaddress.ip_address(address) in each for each in (SERVING, READY))
-            self._transport.write(_progressed(self.large_page) if is_large else self.page)
+            self._transport.write(HEAD + _page(ipaddress.ip_address(address)))
         self._transport.close()
 
 
-def _progressed(page: bytes) -> bytes:
-    return page.replace(COUNTED, b" %d.0\n" % int(time.time() * 10))
+def _page(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bytes:
+    if address in READY:
+        return _recorded_page(_progress())
+    if address in SERVING or address in READY_MADE:
+        return _made_page(_progress())
+    return PAGE
+
+
+def _progress() -> int:
+    """Return the value of the counters; all pages that are asked for in a tenth of a second have the same."""
+    return int(time.time() * 10)
+
+
+@lru_cache(maxsize=1)
+def _recorded_page(progress: int) -> bytes:
+    page = resources.files("reporter.stories.recorded").joinpath(RECORDED).read_bytes()
+    return _progressed(_BUSY.sub(rb"\g<1> 3.0", page), progress)
+
+
+@lru_cache(maxsize=1)
+def _made_page(progress: int) -> bytes:
+    return _progressed(MADE, progress)
+
+
+def _progressed(page: bytes, progress: int) -> bytes:
+    return _COUNTED.sub(rb"\g<1> %d.0" % progress, page)
 
 
 async def _serve(port: int) -> None:
