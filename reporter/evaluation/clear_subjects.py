@@ -2,7 +2,8 @@
 Know the subjects that are clear, and what their probes read, so that a full pass skips them.
 
 Nearly all that a full pass looks at is as before. While all that the probes of a clear subject have read
-is the same, they would find it clear again. Probes that read the time or metrics pages run in any case.
+is the same, they would find it clear again. Probes that read the time, or more of a metrics page than what
+it means to them (`Snapshot.scrape_fingerprint`), run in any case.
 """
 
 from array import array

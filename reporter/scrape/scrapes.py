@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from reporter.kinds.core import Pod
 from reporter.model.enums import Reason, ScrapeScope
 from reporter.scrape.engine_recorder import EngineRecorder
-from reporter.scrape.samples import ScrapedMetrics, ScrapeHistory, keep_latest
+from reporter.scrape.samples import ContainerRun, ScrapedMetrics, ScrapeHistory, keep_latest
 
 
 class MetricsPage(NamedTuple):
@@ -45,16 +45,24 @@ FingerprintFunc: TypeAlias = Callable[[ScrapeHistory], object]
 """Returns the part of a history that a probe's verdict depends on."""
 
 
-def whole_history(history: ScrapeHistory) -> object:
-    """Return the history itself, the fingerprint of a probe to which every new sample matters."""
-    return history
+HistoryKey: TypeAlias = tuple[str, str, str]
+"""Namespace and name of the pod, and the name of the history."""
 
 
-class KeptHistory(NamedTuple):
-    """A history with its fingerprints, which are made once a page and read in every pass."""
+def history_key(pod: Pod, history_name: str) -> HistoryKey:
+    """Return the key of a pod's history."""
+    return (pod.metadata.namespace, pod.metadata.name, history_name)
 
-    history: ScrapeHistory
-    fingerprints: Mapping[FingerprintFunc, object]
+
+class ScrapeFingerprints(Struct, frozen=True):
+    """
+    The fingerprints of a history, and the run of the pod that it is of.
+
+    They are made once a page, and another object replaces them only if one of them changes.
+    """
+
+    run: ContainerRun
+    by_func: Mapping[FingerprintFunc, object]
 
 
 class Scrape(Struct, frozen=True):
@@ -65,7 +73,7 @@ class Scrape(Struct, frozen=True):
     *prefixes*: prefixes of family names whose mere presence on the page is recorded.
     *keep*: adds a scrape to the history of a pod.
     *fingerprints*: of the probes that read the history. A scrape that leaves them as they were causes no
-    evaluation.
+    evaluation; without any, each scrape causes one.
     *history*: the name of a history that several probes share; empty for one of its own.
     """
 
@@ -74,7 +82,7 @@ class Scrape(Struct, frozen=True):
     port: int
     prefixes: tuple[str, ...] = ()
     keep: Callable[[ScrapeHistory, ScrapedMetrics], ScrapeHistory] = keep_latest
-    fingerprints: tuple[FingerprintFunc, ...] = (whole_history,)
+    fingerprints: tuple[FingerprintFunc, ...] = ()
     history: str = ""
 
     def includes(self, pod: Pod, port: int) -> bool:

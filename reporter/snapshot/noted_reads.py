@@ -21,7 +21,7 @@ DIFFERS: Final = -1
 """The number that stands for what differs each time: the time itself, and the metrics pages."""
 
 PAGES = "scrape_histories"
-"""The map of a snapshot that every page changes."""
+"""The map of a snapshot that every page changes. That of what the pages mean is compared as others are."""
 
 WHOLE_MAPPINGS = frozenset({"presences", "deleted_uids"})
 """The mappings of a snapshot without shards whose keys are noted one by one as well."""

@@ -18,7 +18,12 @@ from reporter.model.silences import NO_SILENCE_FILE, SilenceFile
 from reporter.model.subjects import Subject
 from reporter.model.verdicts import ObjectRef
 from reporter.scrape.samples import ScrapeHistory
-from reporter.scrape.scrapes import FingerprintFunc, KeptHistory
+from reporter.scrape.scrapes import (
+    FingerprintFunc,
+    HistoryKey,
+    ScrapeFingerprints,
+    history_key,
+)
 from reporter.snapshot.cow_map import SHARDS, FrozenMap, empty_map
 from reporter.snapshot.loading import has_page, is_loading
 from reporter.snapshot.pod_runs import FailedPods, RestartHistory
@@ -75,7 +80,8 @@ class Snapshot(Struct, frozen=True):
     *deleted_uids*: the UIDs of objects that existed and were deleted.
     *undecodable*: objects whose newest version could not be decoded, each with its stub: the object
     with its metadata alone, None if even that is not known.
-    *scrape_histories*: by namespace and name of the pod, and the name of the history.
+    *scrape_histories*: by namespace and name of the pod, and the name of the history. Every page replaces
+    one, unlike *scrape_fingerprints*, by the same keys.
     *provisioning_errors*: by Workspace, the last error of its nodes while it is not resolved, if the
     Workspace does not state it itself.
     *pod_failures*: by namespace and name, of pods whose successors get the same name.
@@ -92,7 +98,8 @@ class Snapshot(Struct, frozen=True):
     presences: Mapping[str, observations.CRDPresence]
     deleted_uids: Mapping[ObjectRef, str]
     undecodable: Mapping[ObjectRef, ApiObject | None]
-    scrape_histories: FrozenMap[tuple[str, str, str], KeptHistory] = field(
+    scrape_histories: FrozenMap[HistoryKey, ScrapeHistory] = field(default_factory=empty_map)
+    scrape_fingerprints: FrozenMap[HistoryKey, ScrapeFingerprints] = field(
         default_factory=empty_map
     )
     provisioning_errors: FrozenMap[NamespacedName, Condition] = field(default_factory=empty_map)
@@ -179,20 +186,17 @@ class Snapshot(Struct, frozen=True):
 
         *history_name*: the one that the scrape gives, else the reason whose probe asks for it.
         """
-        found = self._kept_history(pod, history_name)
-        return found.history if found is not None else None
+        found = self.scrape_histories.get(history_key(pod, history_name))
+        return found if found is not None and found.run.is_of(pod) else None
 
     def scrape_fingerprint(
         self, pod: Pod, history_name: str, fingerprint: FingerprintFunc
     ) -> object:
         """Return a fingerprint of what was read in the pod's current run; None before any attempt."""
-        found = self._kept_history(pod, history_name)
-        return found.fingerprints.get(fingerprint) if found is not None else None
-
-    def _kept_history(self, pod: Pod, history_name: str) -> KeptHistory | None:
-        key = (pod.metadata.namespace, pod.metadata.name, history_name)
-        found = self.scrape_histories.get(key)
-        return found if found is not None and found.history.run.is_of(pod) else None
+        found = self.scrape_fingerprints.get(history_key(pod, history_name))
+        if found is None or not found.run.is_of(pod):
+            return None
+        return found.by_func.get(fingerprint)
 
     def provisioning_error(self, workspace: ApiObject) -> Condition | None:
         """

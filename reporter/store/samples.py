@@ -2,16 +2,11 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TypeAlias
 
 from reporter.kinds.core import Pod
 from reporter.scrape import samples
-from reporter.scrape.scrapes import KeptHistory, Scrape
+from reporter.scrape.scrapes import HistoryKey, Scrape, ScrapeFingerprints, history_key
 from reporter.snapshot.cow_map import CowMap, FrozenMap
-
-
-HistoryKey: TypeAlias = tuple[str, str, str]
-"""Namespace and name of the pod, and the name of the history."""
 
 
 class SampleStore:
@@ -23,7 +18,8 @@ class SampleStore:
 
     def __init__(self, scrapes: Mapping[str, Scrape]) -> None:
         self._scrapes = scrapes
-        self._histories: CowMap[HistoryKey, KeptHistory] = CowMap()
+        self._histories: CowMap[HistoryKey, samples.ScrapeHistory] = CowMap()
+        self._fingerprints: CowMap[HistoryKey, ScrapeFingerprints] = CowMap()
         self._last_read_at: datetime | None = None
 
     def set_scrapes(self, scrapes: Mapping[str, Scrape]) -> None:
@@ -31,14 +27,14 @@ class SampleStore:
         changed = {name for name, each in self._scrapes.items() if scrapes.get(name) is not each}
         for key in tuple(self._histories.keys()):
             if key[2] in changed:
-                self._histories.pop(key)
+                self._forget(key)
         self._scrapes = scrapes
 
     def record_scrape(
         self, pod: Pod, history_name: str, scrape: samples.ScrapedMetrics, *, now: Pod | None
     ) -> bool:
         """
-        Add a scrape and return whether a fingerprint of the history changed.
+        Add a scrape and return whether a fingerprint of the history changed, or it has none.
 
         A scrape of an earlier run counts no more: *now* is the pod as it is, None if it is gone.
         """
@@ -52,7 +48,7 @@ class SampleStore:
         self, pod: Pod, history_name: str, failure: samples.FailedScrape, *, now: Pod | None
     ) -> bool:
         """
-        Add a failed attempt and return whether a fingerprint of the history changed.
+        Add a failed attempt and return whether a fingerprint of the history changed, or it has none.
 
         A failure in an earlier run counts no more: *now* is the pod as it is, None if it is gone.
         """
@@ -79,36 +75,40 @@ class SampleStore:
     def forget_if_outdated(self, pod: Pod) -> None:
         """Forget the histories of earlier runs, and of scrapes that no longer select this pod."""
         for history_name in self._scrapes:
-            kept = self._histories.get(_history_key(pod, history_name))
+            kept = self._histories.get(history_key(pod, history_name))
             if kept is not None and (
-                not kept.history.run.is_of(pod) or not self.is_selected(pod, history_name)
+                not kept.run.is_of(pod) or not self.is_selected(pod, history_name)
             ):
-                self._histories.pop(_history_key(pod, history_name))
+                self._forget(history_key(pod, history_name))
 
     def forget(self, namespace: str, name: str) -> None:
         """Forget every history of a pod, by its namespace and name; for a pod that is gone."""
         for history_name in self._scrapes:
-            self._histories.pop((namespace, name, history_name))
+            self._forget((namespace, name, history_name))
 
-    def snapshot(self) -> FrozenMap[HistoryKey, KeptHistory]:
+    def _forget(self, key: HistoryKey) -> None:
+        self._histories.pop(key)
+        self._fingerprints.pop(key)
+
+    def histories(self) -> FrozenMap[HistoryKey, samples.ScrapeHistory]:
         """Return an immutable view of all histories; the same one until the next write."""
         return self._histories.freeze()
 
+    def fingerprints(self) -> FrozenMap[HistoryKey, ScrapeFingerprints]:
+        """Return an immutable view of the fingerprints of all histories that have some."""
+        return self._fingerprints.freeze()
+
     def _history_of(self, pod: Pod, history_name: str) -> samples.ScrapeHistory:
-        found = self._histories.get(_history_key(pod, history_name))
-        return (
-            found.history
-            if found is not None
-            else samples.ScrapeHistory(samples.ContainerRun.of_pod(pod))
-        )
+        found = self._histories.get(history_key(pod, history_name))
+        return found or samples.ScrapeHistory(samples.ContainerRun.of_pod(pod))
 
     def _set_history(self, pod: Pod, history_name: str, history: samples.ScrapeHistory) -> bool:
-        key = _history_key(pod, history_name)
-        fingerprints = {each: each(history) for each in self._scrapes[history_name].fingerprints}
-        before = self._histories.get(key)
-        self._histories[key] = KeptHistory(history, fingerprints)
-        return before is None or before.fingerprints != fingerprints
-
-
-def _history_key(pod: Pod, history_name: str) -> HistoryKey:
-    return (pod.metadata.namespace, pod.metadata.name, history_name)
+        key, funcs = history_key(pod, history_name), self._scrapes[history_name].fingerprints
+        self._histories[key] = history
+        if not funcs:
+            return True
+        fingerprints = ScrapeFingerprints(history.run, {each: each(history) for each in funcs})
+        if fingerprints == self._fingerprints.get(key):
+            return False
+        self._fingerprints[key] = fingerprints
+        return True

@@ -19,8 +19,11 @@ from reporter.model.observations import WatchLost
 from reporter.model.subjects import CLUSTER_SUBJECT, Subject
 from reporter.model.verdicts import Clear, Verdict
 from reporter.probes.probe import Probe, ProbeRequest
+from reporter.scrape.samples import FailedScrape, ScrapedMetrics, ScrapeHistory, ScrapeResult
+from reporter.scrape.scrapes import PodSelector, Scrape
 from reporter.snapshot.snapshot import Snapshot
 from reporter.snapshot.subjects import ALL_LAYERS
+from reporter.store.samples import SampleStore
 from reporter.store.store import Store
 from tests.support.builders import NOON, a_catalogue, a_trouble, an_active_verdict, an_entry
 from tests.support.subject_store import a_subject_store, change_subjects
@@ -153,6 +156,33 @@ def by_derived(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
 def test_a_probe_that_reads_pages_runs_each_time() -> None:
     run = Run(by_page)
     assert [run.full_pass(), run.full_pass()] == [ALL, ALL]
+
+
+def has_failed(history: ScrapeHistory) -> object:
+    return history.last_failure is not None
+
+
+def by_fingerprint(snapshot: Snapshot, request: ProbeRequest) -> Iterable[Verdict]:
+    failed = snapshot.scrape_fingerprint(pod_of(request.subject), "page", has_failed)
+    return [an_active_verdict(request.key(), a_trouble()) if failed else Clear(request.key())]
+
+
+def test_who_reads_what_a_page_means_is_asked_again_only_when_it_means_something_else() -> None:
+    run, pod = Run(by_fingerprint), pod_of(ONE)
+    every_pod = PodSelector(lambda _: True)
+    scrape = Scrape(families=(), pods=every_pod, port=1, fingerprints=(has_failed,))
+    run.store.samples = SampleStore({"page": scrape})
+    run.store.upsert(PODS, pod)
+    run.store.record_scrape(pod, "page", ScrapedMetrics(NOON))
+    assert [run.full_pass(), run.full_pass()] == [ALL, []]
+    run.store.record_scrape(pod, "page", ScrapedMetrics(NOON + timedelta(seconds=15)))
+    assert run.full_pass() == []
+    failure = FailedScrape(NOON, "connection refused", ScrapeResult.REFUSED)
+    run.store.record_scrape_failure(pod, "page", failure)
+    assert run.full_pass() == [ONE.name]
+    assert {key.subject for key in run.evaluation.tracked.finding_states} == {ONE}
+    run.store.samples.forget(ONE.namespace, ONE.name)
+    assert run.full_pass() == [ONE.name]
 
 
 @pytest.mark.parametrize("evaluate", [by_number, by_derived])
