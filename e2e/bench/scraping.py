@@ -20,11 +20,11 @@ from e2e.bench.load.loading_pods import (
     HANGING,
     LATE,
     READY,
-    READY_MADE,
     SERVING,
+    address_model_pods,
 )
 from e2e.bench.load.scrape_bench import CHANGES, FILES, INTERVAL, ScrapeBench
-from e2e.bench.load.teams import BenchTeams
+from e2e.bench.load.teams import PODS, BenchTeams
 from e2e.bench.rows import BenchRow
 from e2e.bench.support import program
 from e2e.bench.support.latency_probe import percentile
@@ -85,6 +85,8 @@ def _measure(arguments: argparse.Namespace) -> Iterator[BenchRow]:
         print(f"cluster   {teams.inference_sets:,} InferenceSets\n", flush=True)
         cluster = ScrapeBench(plane, teams.inference_sets)
         yield from _rows(cluster, arguments)
+        teams.shrink(-(-arguments.pods // PODS))
+        yield from _ready(cluster, arguments)
         cluster.reporter.stop()
 
 
@@ -96,7 +98,6 @@ def _rows(cluster: ScrapeBench, arguments: argparse.Namespace) -> Iterator[Bench
     yield from _large_pages(cluster, arguments.pods, rounds)
     yield from _half_hang(cluster, arguments.many, rounds)
     yield from _newcomer(cluster, arguments.hanging, rounds)
-    yield from _ready(cluster, arguments)
 
 
 def _fetch(cluster: ScrapeBench) -> BenchRow:
@@ -271,26 +272,28 @@ def _ready(cluster: ScrapeBench, arguments: argparse.Namespace) -> Iterator[Benc
 
     Their pages are the newest that was recorded of vLLM, and then the larger one of two engines.
     """
-    many, seconds = arguments.pods, arguments.rounds * INTERVAL
-    cluster.pods.write(READY, many)
+    many, seconds = address_model_pods(cluster.plane, READY), arguments.rounds * INTERVAL
     cluster.restart("--scrape=loading")
     time.sleep(arguments.window)
     _, quiet = cluster.during(seconds)
     before = cluster.usage().memory
     cluster.restart("--scrape=all")
-    yield from _ready_rows(cluster, arguments, "recorded", quiet, before)
-    cluster.clear()
-    cluster.pods.write(READY_MADE, many)
-    yield from _ready_rows(cluster, arguments, "90 KiB", quiet, before)
-    cluster.clear()
+    yield from _ready_rows(cluster, arguments, many, "recorded pages", quiet, before)
+    address_model_pods(cluster.plane, SERVING)
+    yield from _ready_rows(cluster, arguments, many, "made pages of 90 KiB", quiet, before)
 
 
 def _ready_rows(
-    cluster: ScrapeBench, arguments: argparse.Namespace, page: str, quiet: float, before: float
+    cluster: ScrapeBench,
+    arguments: argparse.Namespace,
+    many: int,
+    page: str,
+    quiet: float,
+    before: float,
 ) -> Iterator[BenchRow]:
     """*quiet*, *before*: seconds of CPU in as many rounds, and MiB, without reading."""
-    many, seconds = arguments.pods, arguments.rounds * INTERVAL
-    name, scale = f"{many:,} Ready pods, {page} pages of vLLM", max(many / SIZE_OF_GOAL, 1)
+    seconds = arguments.rounds * INTERVAL
+    name, scale = f"{many:,} Ready pods, {page} of vLLM", max(many / SIZE_OF_GOAL, 1)
     read, _ = cluster.wait_all_read(many, within=SCRAPE_TIMEOUT)
     time.sleep(arguments.window)
     requests, cpu = cluster.during(seconds)
@@ -298,7 +301,7 @@ def _ready_rows(
     a_minute, goal = (cpu - quiet) * 60 / seconds, GOAL_OF_READY_CPU * scale
     yield BenchRow(
         f"{name}: CPU a minute",
-        f"≤ {goal:g} s",
+        f"≤ {goal:.3g} s",
         f"{a_minute:.1f} s" if read == many else f"{read:,} of {many:,} were read",
         read == many and a_minute <= goal,
         f"more than without, {quiet * 60 / seconds:.1f} s; {len(requests):,} pages in {seconds} s",
@@ -306,7 +309,7 @@ def _ready_rows(
     goal = GOAL_OF_READY_MEMORY * scale
     yield BenchRow(
         f"{name}: memory",
-        f"≤ {goal:g} MiB more",
+        f"≤ {goal:.3g} MiB more",
         f"{memory:.0f} MiB more",
         read == many and memory <= goal,
         f"than without, {before:.0f} MiB; after {arguments.window} s",

@@ -1,4 +1,4 @@
-"""Model pods that load their model or are Ready; each has its own address in 127.0.0.0/8."""
+"""Model pods that load their model or are Ready, each at an address of its own in 127.0.0.0/8."""
 
 import ipaddress
 import uuid
@@ -16,10 +16,7 @@ SERVING = ipaddress.ip_network("127.48.0.0/12")
 """Addresses that respond with a made page of vLLM with two engines, larger than the recorded ones."""
 
 READY = ipaddress.ip_network("127.80.0.0/12")
-"""Addresses of Ready pods that respond with a recorded page of vLLM."""
-
-READY_MADE = ipaddress.ip_network("127.96.0.0/12")
-"""Addresses of Ready pods that respond with the made page."""
+"""Addresses that respond with a recorded page of vLLM."""
 
 LATE = ipaddress.ip_network("127.32.0.0/16")
 """Addresses that respond too, of pods created late."""
@@ -28,8 +25,12 @@ AT_ONCE = 0.01
 """Share of an interval in which pods are scraped that are scraped at once."""
 
 
+INDEX_LABEL = "apps.kubernetes.io/pod-index"
+"""A label of a model's pods, which those of endpoint pickers lack."""
+
+
 class LoadingPods:
-    """Loading and Ready pods, evenly spread over *inference_sets*."""
+    """Loading pods, evenly spread over *inference_sets*."""
 
     def __init__(self, plane: ControlPlane, inference_sets: int) -> None:
         self._etcd, self._sets = plane.etcd_port, inference_sets
@@ -44,7 +45,6 @@ class LoadingPods:
                 str(network[number + 1]),
                 number % self._sets,
                 _uid(together=together),
-                ready=network in {READY, READY_MADE},
             )
             for number in range(many)
         ]
@@ -69,22 +69,42 @@ def _key(pod: Json) -> str:
     return f"/registry/pods/{pod['metadata']['namespace']}/{pod['metadata']['name']}"
 
 
-def _pod(address: str, index: int, uid: str, *, ready: bool) -> Json:
+def address_model_pods(plane: ControlPlane, network: ipaddress.IPv4Network) -> int:
+    """
+    Give each pod of a model an address, and return how many there are.
+
+    These pods are Ready. With one that has none its InferenceSet would be Unknown.
+    """
+    pods = [
+        each
+        for each in plane.client.list("/api/v1/pods", limit="5000")
+        if INDEX_LABEL in each["metadata"].get("labels", {})
+    ]
+    for number, pod in enumerate(pods):
+        address = str(network[number + 1])
+        pod |= {"apiVersion": "v1", "kind": "Pod"}
+        pod["status"] |= {"podIP": address, "podIPs": [{"ip": address}]}
+    bodies = [bulk_change.body(_key(pod), pod) for pod in pods]
+    bulk_change.put_all(plane.etcd_port, bodies)
+    return len(pods)
+
+
+def _pod(address: str, index: int, uid: str) -> Json:
     of_team, number = divmod(index, MODELS)
     started = "2026-01-01T00:00:00Z"
     container = {"name": "model", "image": "example.invalid/never-run:1"}
-    running = {**container, "imageID": "", "ready": ready, "restartCount": 0}
+    running = {**container, "imageID": "", "ready": False, "restartCount": 0}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
-            "name": f"{'ready' if ready else 'loading'}-{address.replace('.', '-')}",
+            "name": f"loading-{address.replace('.', '-')}",
             "namespace": team(of_team),
             "uid": uid,
             "creationTimestamp": started,
             "labels": {
                 "inferenceset.kaito.sh/created-by": model(of_team, number),
-                "apps.kubernetes.io/pod-index": "0",
+                INDEX_LABEL: "0",
             },
         },
         "spec": {"containers": [container], "nodeName": "node-0"},
@@ -92,7 +112,7 @@ def _pod(address: str, index: int, uid: str, *, ready: bool) -> Json:
             "phase": "Running",
             "podIP": address,
             "podIPs": [{"ip": address}],
-            "conditions": [{"type": "Ready", "status": str(ready)}],
+            "conditions": [{"type": "Ready", "status": "False"}],
             "containerStatuses": [{**running, "state": {"running": {"startedAt": started}}}],
         },
     }

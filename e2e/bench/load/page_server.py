@@ -15,7 +15,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import ClassVar
 
-from e2e.bench.load.loading_pods import HANGING, READY, READY_MADE, SERVING
+from e2e.bench.load.loading_pods import HANGING, READY, SERVING
 from tests.support.stubs import metrics_pages
 
 
@@ -64,7 +64,7 @@ class PodPageProtocol(asyncio.Protocol):
 def _page(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bytes:
     if address in READY:
         return _recorded_page(_progress())
-    if address in SERVING or address in READY_MADE:
+    if address in SERVING:
         return _made_page(_progress())
     return PAGE
 
