@@ -24,7 +24,7 @@ from e2e.bench.load.loading_pods import (
     address_model_pods,
 )
 from e2e.bench.load.scrape_bench import CHANGES, FILES, INTERVAL, ScrapeBench
-from e2e.bench.load.teams import PODS, BenchTeams
+from e2e.bench.load.teams import BenchTeams
 from e2e.bench.rows import BenchRow
 from e2e.bench.support import program
 from e2e.bench.support.latency_probe import percentile
@@ -85,8 +85,8 @@ def _measure(arguments: argparse.Namespace) -> Iterator[BenchRow]:
         print(f"cluster   {teams.inference_sets:,} InferenceSets\n", flush=True)
         cluster = ScrapeBench(plane, teams.inference_sets)
         yield from _rows(cluster, arguments)
-        teams.shrink(-(-arguments.pods // PODS))
-        yield from _ready(cluster, arguments)
+        teams.grow(arguments.pods)
+        yield from _ready(cluster, arguments, teams.inference_sets)
         cluster.reporter.stop()
 
 
@@ -266,13 +266,15 @@ def _newcomer(cluster: ScrapeBench, many: int, rounds: int) -> Iterator[BenchRow
     cluster.clear()
 
 
-def _ready(cluster: ScrapeBench, arguments: argparse.Namespace) -> Iterator[BenchRow]:
+def _ready(cluster: ScrapeBench, arguments: argparse.Namespace, many: int) -> Iterator[BenchRow]:
     """
     Measure what reading Ready pods costs, beside a reporter as old that only watches the same pods.
 
+    *many*: the InferenceSets. Of the pods of each only the first is read, which has the HTTP server.
     Their pages are the newest that was recorded of vLLM, and then the larger one of two engines.
     """
-    many, seconds = address_model_pods(cluster.plane, READY), arguments.rounds * INTERVAL
+    address_model_pods(cluster.plane, READY)
+    seconds = arguments.rounds * INTERVAL
     cluster.restart("--scrape=loading")
     time.sleep(arguments.window)
     _, quiet = cluster.during(seconds)

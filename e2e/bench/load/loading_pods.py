@@ -69,9 +69,9 @@ def _key(pod: Json) -> str:
     return f"/registry/pods/{pod['metadata']['namespace']}/{pod['metadata']['name']}"
 
 
-def address_model_pods(plane: ControlPlane, network: ipaddress.IPv4Network) -> int:
+def address_model_pods(plane: ControlPlane, network: ipaddress.IPv4Network) -> None:
     """
-    Give each pod of a model an address, and return how many there are.
+    Give each pod of a model an address.
 
     These pods are Ready. With one that has none its InferenceSet would be Unknown.
     """
@@ -86,7 +86,6 @@ def address_model_pods(plane: ControlPlane, network: ipaddress.IPv4Network) -> i
         pod["status"] |= {"podIP": address, "podIPs": [{"ip": address}]}
     bodies = [bulk_change.body(_key(pod), pod) for pod in pods]
     bulk_change.put_all(plane.etcd_port, bodies)
-    return len(pods)
 
 
 def _pod(address: str, index: int, uid: str) -> Json:
