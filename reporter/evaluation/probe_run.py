@@ -96,6 +96,7 @@ def describe_fault(err: Exception) -> str:
 
 
 NO_KEYS: frozenset[FindingKey] = frozenset()
+NO_WHYS: Mapping[str, str] = {}
 
 
 class PreparedProbe(Struct, frozen=True):
@@ -108,6 +109,7 @@ class PreparedProbe(Struct, frozen=True):
     *is_unchecked*: the probe needs pages that ``--scrape`` leaves out, or objects that
     ``--sources`` does, so it is not called.
     *unwatched*: why a kind that adds detail cannot be read, by resource; the probe runs without it.
+    *unlisted*: why such a kind, or an optional one, was never listed, by ``resource.group``.
     *snapshot*: what the probe reads; it notes gaps if there may be any.
     """
 
@@ -118,6 +120,7 @@ class PreparedProbe(Struct, frozen=True):
     unwatched: Mapping[str, str]
     snapshot: Snapshot
     is_unchecked: bool = False
+    unlisted: Mapping[str, str] = NO_WHYS
 
 
 class ProbeRun(Struct, frozen=True):
@@ -131,7 +134,8 @@ class ProbeRun(Struct, frozen=True):
     *prepared_probes*: by layer and kind of the subject.
     *on_fault*: called with the exceptions of probes, whose keys are Unknown then.
     *notes*: what the probes read; None if that is not noted. *clear*: the subjects that they would find
-    clear again.
+    clear again. *unlisted*: why a tracked key is not Clear although its probe finds nothing: its cause is of a
+    kind that was never listed.
     """
 
     snapshot: Snapshot
@@ -143,6 +147,7 @@ class ProbeRun(Struct, frozen=True):
     on_fault: FaultFunc = raise_fault
     notes: ReadNotes | None = None
     clear: Mapping[Subject, ClearSubject] = field(default_factory=dict)
+    unlisted: Mapping[FindingKey, str] = field(default_factory=dict)
 
     def run(self, subjects: Iterable[Subject]) -> list[Verdict]:
         """
@@ -263,9 +268,15 @@ class ProbeRun(Struct, frozen=True):
                 prepared.snapshot.take_gaps()
             why_failed = describe_fault(err)
             return [Unknown(key, why_failed) for key in keys | {request.key()}]
-        if not why:
+        if not why and self.unlisted.keys().isdisjoint(keys):
             return verdicts
-        return [Unknown(each.key, why) if isinstance(each, Clear) else each for each in verdicts]
+        whys = {verdict.key: why or self.unlisted.get(verdict.key, "") for verdict in verdicts}
+        return [
+            Unknown(each.key, whys[each.key])
+            if isinstance(each, Clear) and whys[each.key]
+            else each
+            for each in verdicts
+        ]
 
 
 def _is_clear(verdict: Verdict) -> bool:
@@ -354,7 +365,30 @@ def prepare_probe_run(
         for about in {(entry.layer, entry.subject_kind) for entry in catalogue.entries.values()}
     }
     tracked_keys = {pair: frozenset(found) for pair, found in keys.items()}
-    return ProbeRun(snapshot, flags, prepared, tracked_keys, now)
+    unlisted = _find_unlisted(tracked, prepared.values())
+    return ProbeRun(snapshot, flags, prepared, tracked_keys, now, unlisted=unlisted)
+
+
+def _find_unlisted(
+    tracked: TrackedFindings, prepared: Iterable[tuple[PreparedProbe, ...]]
+) -> Mapping[FindingKey, str]:
+    """
+    Return why the cause of a tracked finding cannot be looked at: its kind was never listed.
+
+    A predecessor could list it. A probe runs without a kind that adds detail, and finds nothing.
+    """
+    whys = {
+        each.entry.reason: each.unlisted for group in prepared for each in group if each.unlisted
+    }
+    if not whys:
+        return {}
+    return {
+        key: why
+        for key, state in tracked.finding_states.items()
+        if key.reason in whys
+        for clock in state.clocks
+        if (why := whys[key.reason].get(clock.object.resource))
+    }
 
 
 class _PassInput(Struct, frozen=True):
@@ -375,13 +409,10 @@ def _prepare_probe(
     with_crd = [kind for kind in spec.required_kinds if kind.group_resource in required_crds]
     unserved = check_served(snapshot, *with_crd)
     whys = (snapshot.why_unknown(kind, now=now) for kind in spec.required_kinds)
-    # A detail source whose kind never synced is not served or switched off: it adds nothing.
-    detail_kinds = (
-        kind
-        for kinds in spec.kinds_by_source.values()
-        for kind in kinds
-        if snapshot.has_synced(kind)
-    )
+    # A detail source whose kind never synced adds nothing.
+    detail_kinds = [kind for kind in spec.detail_kinds if snapshot.has_synced(kind)]
+    further = (k for k in (*spec.detail_kinds, *spec.optional_kinds) if k.table in snapshot.tables)
+    unlisted = {kind.group_resource: snapshot.why_not_synced(kind) for kind in further}
     consulted = _why_unknown(snapshot, spec.consulted_kinds, now=now)
     return PreparedProbe(
         entry,
@@ -391,6 +422,7 @@ def _prepare_probe(
         _why_unknown(snapshot, detail_kinds, now=now),
         check_lookups(snapshot, spec, consulted, given.undecodable),
         is_unchecked=bool(spec.why_not_read(entry.parameters, given.flags)),
+        unlisted={resource: why for resource, why in unlisted.items() if why},
     )
 
 
