@@ -4,7 +4,7 @@ A probe's request for samples: which families, of which pods, at which port, and
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,6 +13,9 @@ from reporter.kinds.core import Pod
 from reporter.model.enums import Reason, ScrapeScope
 from reporter.scrape.engine_recorder import EngineRecorder
 from reporter.scrape.samples import ContainerRun, ScrapedMetrics, ScrapeHistory, keep_latest
+
+
+T = TypeVar("T")
 
 
 class MetricsPage(NamedTuple):
@@ -126,11 +129,12 @@ def _join(scrapes: Sequence[Scrape]) -> Scrape:
         families=_union(each.families for each in scrapes),
         prefixes=_union(each.prefixes for each in scrapes),
         keep=reduce(EngineRecorder.merged, recorders),
-        fingerprints=tuple(
-            dict.fromkeys(fingerprint for each in scrapes for fingerprint in each.fingerprints)
-        ),
+        # To a probe without one every scrape matters.
+        fingerprints=_union(each.fingerprints for each in scrapes)
+        if all(each.fingerprints for each in scrapes)
+        else (),
     )
 
 
-def _union(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for each in names for name in each))
+def _union(groups: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
+    return tuple(dict.fromkeys(each for group in groups for each in group))

@@ -30,3 +30,8 @@ def test_scrapes_of_other_pods_or_ports_cannot_share():
     stalled = scrape_of(STALLED)
     with pytest.raises(ValueError, match="cannot be joined"):
         share_histories({STALLED: stalled, QUEUE: replace(scrape_of(QUEUE), port=1)})
+
+
+def test_each_page_matters_where_it_does_to_one_of_those_that_share():
+    stalled, queue = scrape_of(STALLED), replace(scrape_of(QUEUE), fingerprints=())
+    assert share_histories({STALLED: stalled, QUEUE: queue})[HISTORY].fingerprints == ()
