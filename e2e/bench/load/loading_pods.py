@@ -77,7 +77,7 @@ def address_model_pods(plane: ControlPlane, network: ipaddress.IPv4Network) -> N
     """
     pods = [
         each
-        for each in plane.client.list("/api/v1/pods", limit="5000")
+        for each in plane.client.list("/api/v1/pods")
         if INDEX_LABEL in each["metadata"].get("labels", {})
     ]
     for number, pod in enumerate(pods):
