@@ -282,6 +282,7 @@ def _ready(cluster: ScrapeBench, arguments: argparse.Namespace, many: int) -> It
     cluster.restart("--scrape=all")
     yield from _ready_rows(cluster, arguments, many, "recorded pages", quiet, before)
     address_model_pods(cluster.plane, SERVING)
+    cluster.during(INTERVAL)  # in which some are still read at the address before
     yield from _ready_rows(cluster, arguments, many, "made pages of 90 KiB", quiet, before)
 
 
