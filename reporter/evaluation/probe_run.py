@@ -270,10 +270,9 @@ class ProbeRun(Struct, frozen=True):
             return [Unknown(key, why_failed) for key in keys | {request.key()}]
         if not why and self.unlisted.keys().isdisjoint(keys):
             return verdicts
-        whys = {verdict.key: why or self.unlisted.get(verdict.key, "") for verdict in verdicts}
         return [
-            Unknown(each.key, whys[each.key])
-            if isinstance(each, Clear) and whys[each.key]
+            Unknown(each.key, reason)
+            if isinstance(each, Clear) and (reason := why or self.unlisted.get(each.key, ""))
             else each
             for each in verdicts
         ]

@@ -12,10 +12,10 @@ import re
 import sys
 import time
 from functools import lru_cache
-from importlib import resources
 from typing import ClassVar
 
 from e2e.bench.load.loading_pods import HANGING, READY, SERVING
+from reporter.stories.metrics_pages import PAGES
 from tests.support.stubs import metrics_pages
 
 
@@ -25,15 +25,15 @@ FAST = 850e6
 
 PAGE, MADE = metrics_pages.pre_download(FAST, 60.0), metrics_pages.vllm()
 
-RECORDED = "vllm-new.txt"
-"""The newest page of `reporter.stories.recorded`, of one engine: 51 KiB."""
-
 _BUSY = re.compile(rb"^(vllm:num_requests_(?:running|waiting)\{[^}]*\}) 0\.0$", re.MULTILINE)
 _COUNTED = re.compile(rb"^(vllm:\w+_(?:total|count|sum|bucket)\{[^}]*\}) \d\d+\.0$", re.MULTILINE)
 """
 The counters of an engine that are 10 or more. The time is served in their place: an engine that does not
 progress would be trouble.
 """
+
+RECORDED = _BUSY.sub(rb"\g<1> 3.0", (PAGES / "vllm-new.txt").read_bytes())
+"""The newest recorded page, of one engine that is busy: 52 KiB."""
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"
 
@@ -62,29 +62,14 @@ class PodPageProtocol(asyncio.Protocol):
 
 
 def _page(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bytes:
+    # All pages that are asked for in a tenth of a second have the same numbers.
+    progress = int(time.time() * 10)
     if address in READY:
-        return _recorded_page(_progress())
-    if address in SERVING:
-        return _made_page(_progress())
-    return PAGE
+        return _progressed(RECORDED, progress)
+    return _progressed(MADE, progress) if address in SERVING else PAGE
 
 
-def _progress() -> int:
-    """Return the value of the counters; all pages that are asked for in a tenth of a second have the same."""
-    return int(time.time() * 10)
-
-
-@lru_cache(maxsize=1)
-def _recorded_page(progress: int) -> bytes:
-    page = resources.files("reporter.stories.recorded").joinpath(RECORDED).read_bytes()
-    return _progressed(_BUSY.sub(rb"\g<1> 3.0", page), progress)
-
-
-@lru_cache(maxsize=1)
-def _made_page(progress: int) -> bytes:
-    return _progressed(MADE, progress)
-
-
+@lru_cache(maxsize=2)
 def _progressed(page: bytes, progress: int) -> bytes:
     return _COUNTED.sub(rb"\g<1> %d.0" % progress, page)
 
