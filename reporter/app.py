@@ -301,6 +301,7 @@ class Reporter:
             waiting_for=lambda: self._event_plan.waiting_for,
             unread=lambda: {kind: each.why for kind, each in self._find_unread().items()},
             overlay_refused=self._why_overlay_refused,
+            shows_status=lambda: bool(self._rollup.rollup.revision),
         )
         self._server = make_server(
             settings,

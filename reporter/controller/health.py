@@ -21,6 +21,7 @@ class Health:
     *resync*: the time between two full passes. *waiting_for*: returns why a leader announces
     nothing, or an empty text. *unread*: returns the kinds that cannot be read now, with why.
     *overlay_refused*: returns why the catalogue's overlay is not in effect, or an empty text.
+    *shows_status*: returns whether a pass has been rolled up into the status.
     """
 
     def __init__(
@@ -32,10 +33,11 @@ class Health:
         waiting_for: Callable[[], str] = lambda: "",
         unread: Callable[[], Mapping[str, str]] = dict,
         overlay_refused: Callable[[], str] = lambda: "",
+        shows_status: Callable[[], bool] = lambda: True,
     ) -> None:
         self._controller, self._store, self._resync = controller, store, resync
         self._waiting_for, self._unread = waiting_for, unread
-        self._overlay_refused = overlay_refused
+        self._overlay_refused, self._shows_status = overlay_refused, shows_status
         self._now = asyncio.get_running_loop().time
         self.started_at = self._now()
         self._was_ready = False
@@ -59,7 +61,7 @@ class Health:
 
     def why_not_ready(self) -> str:
         """
-        Return what the process waits for until every kind was listed once.
+        Return what the process waits for until every kind was listed once and the status tells of it.
 
         A list that the API server itself forbids, or keeps failing while it lists other kinds, or a
         kind that it does not serve, is not waited for. An answer of a proxy in its place is no
@@ -72,6 +74,8 @@ class Health:
             return "\n".join(("not every kind was listed yet", *_lines_by_cause(waited_for)))
         if not self._controller.pass_times.first_finished.is_set():
             return "no pass was finished yet"
+        if not self._shows_status():
+            return "the status was not rolled up yet"
         self._was_ready = True
         return ""
 

@@ -61,6 +61,8 @@ async def test_ready_means_every_kind_listed_and_a_pass_finished(reporter: Repor
     )
     mark_all_watched(reporter)
     assert reporter._health.why_not_ready() == "no pass was finished yet"
+    reporter._controller.run_pass(full=True)
+    assert reporter._health.why_not_ready() == "the status was not rolled up yet"
     run_pass(reporter)
     assert reporter._health.why_not_ready() == ""
     reporter._store.set_watch_state(NAMESPACES, NotSynced("may not list namespaces"))
