@@ -24,7 +24,7 @@ class Health:
     *shows_status*: returns whether a pass has been rolled up into the status.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         controller: Controller,
         store: Store,
