@@ -51,7 +51,7 @@ needs-container-tool = @test -n "$(CONTAINER_TOOL)" || \
 .PHONY: help setup run test quick test-fast test-e2e nightly nightly-tests quick-image-python mutation \
   test-faults e2e e2e-controllers record record-engines e2e-hub e2e-node e2e-node-quick e2e-node-suite e2e-kind test-image \
   check unit controlplane browser lua shells screenshot \
-  bench bench-hub bench-quick bench-storm bench-status \
+  bench bench-hub bench-quick bench-storm bench-status bench-store \
   image image-push scan base-digest chart wheel krew registry release-notes release-check lock audit soak clean \
   quick-apiload quick-storm quick-scraping quick-status quick-job-status quick-store quick-cel
 
@@ -181,7 +181,7 @@ e2e-kind: $(STAMP) ## the same on a new kind cluster, with the image and the cha
 unit: $(STAMP) ## the tests that need no control plane
 	$(BIN)/pytest tests $(WITHOUT_CLUSTER)
 
-LIVE ?= --trials 16 --seconds 20 --failovers 2 --minutes 5
+LIVE ?= --trials 16 --seconds 20 --failovers 2 --minutes 4
 WINDOW ?= 60
 MEASURED := .bench
 # The allocator of the image, if this Python has it (3.13 and later).
@@ -200,7 +200,7 @@ bench: $(STAMP) ## measure every goal of speed and size; writes the table of e2e
 	$(call measure,metrics_page)
 	$(call measure,job_status)
 	$(call measure,cel)
-	$(MAKE) --jobs=2 --output-sync=target bench-storm bench-status
+	$(MAKE) --jobs=2 --output-sync=target bench-storm bench-status bench-store
 	$(ALLOCATOR) $(BIN)/python -m e2e.bench.rows --readme e2e/bench/README.md $(addprefix $(MEASURED)/,$(addsuffix .json, \
 	  passes large apiload storm storm-of-ten-thousand scraping metrics_page status job_status store cel))
 
@@ -210,6 +210,8 @@ bench-storm: $(STAMP)
 
 bench-status: $(STAMP)
 	$(call measure,status)
+
+bench-store: $(STAMP)
 	$(call measure,store,--inferencesets 10000)
 
 bench-hub: $(STAMP) ## measure the hub with 10,000 clusters and as many objects; only printed (35 minutes)

@@ -71,7 +71,13 @@ class StateIndex:
             out = _is_out(evaluation, key) if is_alerted(evaluation, key) else None
             _keep(self.alerted, pair, key.item, out)
             changed.add(pair)
-        self._evaluation = evaluation
+        # Only what is compared: if nobody scrapes for long, all else is of objects that are gone.
+        self._evaluation = Evaluation(
+            evaluation.tracked,
+            evaluation.suppressions,
+            evaluation.rankings,
+            silences=evaluation.silences,
+        )
         return changed
 
     def names_of(self, pair: FindingKey) -> Names:

@@ -45,13 +45,15 @@ async def keep_heap_trimmed(
     finally:
         gc.set_threshold(*usual)
     await trim_heap()
-    most = sys.getallocatedblocks()
+    most, has_fallen = sys.getallocatedblocks(), False
     while True:
         await asyncio.sleep(check_interval.total_seconds())
         blocks = sys.getallocatedblocks()
         most = max(most, blocks)
         # Of a large stack it is a quarter, as a relist alone takes more than FREED_BLOCKS for a moment.
-        if most - blocks >= max(FREED_BLOCKS, most // 4):
+        fell, has_fallen = has_fallen, most - blocks >= max(FREED_BLOCKS, most // 4)
+        # Once more after the last fall, of which the end may have come after the check.
+        if fell or has_fallen:
             gc.unfreeze()
             compact()
             await trim_heap()

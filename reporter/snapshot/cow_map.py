@@ -116,6 +116,12 @@ class CowMap(Generic[K, V]):
     def __len__(self) -> int:
         return sum(map(len, self.shards))
 
+    def compact(self) -> None:
+        """Copy each shard, as a dict has the size of the most that has been in it; nothing changes."""
+        nothing: dict[K, V] = {}
+        self.shards = [dict(shard) if shard else nothing for shard in self.shards]
+        self._own, self._frozen = [False] * SHARDS, None
+
     def _copy_shard(self, number: int) -> None:
         # The first write after a freeze always comes here, as the view then owns every shard.
         self._frozen = None

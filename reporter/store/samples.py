@@ -30,6 +30,11 @@ class SampleStore:
                 self._forget(key)
         self._scrapes = scrapes
 
+    def compact(self) -> None:
+        """Free the room of the pods that are gone; see `CowMap.compact`."""
+        self._histories.compact()
+        self._fingerprints.compact()
+
     def record_scrape(
         self, pod: Pod, history_name: str, scrape: samples.ScrapedMetrics, *, now: Pod | None
     ) -> bool:

@@ -366,9 +366,12 @@ class Store:
         return self._presences.has_unconfirmed_loss
 
     def compact(self) -> None:
-        """Copy what is kept of objects that are gone, so that the memory in which they lay is free."""
+        """
+        Copy what is kept and small, so that the memory is free in which it lay beside what is gone.
+        """
         for table in self._tables.values():
             table.compact()
+        self.samples.compact()
         self._deleted_uids = None
         forget_shared_values()
 

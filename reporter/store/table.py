@@ -197,6 +197,8 @@ class Table:
         """
         Copy what is remembered of deleted objects, whose texts lie where all those objects have been.
         """
+        for each in (self.objects, self.index, self.was_current):
+            each.compact()
         namespaces = {ref.namespace: _copied(ref.namespace) for ref in self.deleted_uids}
         self.deleted_uids = {
             ObjectRef(ref.resource, namespaces[ref.namespace], _copied(ref.name)): _copied(uid)

@@ -3,11 +3,12 @@
 import re
 from datetime import datetime, timedelta
 from pathlib import Path
+from sys import getrefcount
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from reporter.metrics.index import STATE_NAMES
+from reporter.metrics.index import STATE_NAMES, StateIndex
 from reporter.metrics.input_collectors import InputReport
 from reporter.metrics.page import Metrics
 from reporter.metrics.state_collector import ALWAYS_SHOWN, StateCollector
@@ -88,6 +89,13 @@ class Page:
 
 
 # ---------------------------------------------------------------- by namespace
+
+
+def test_the_subjects_of_a_page_are_not_kept_until_the_next_page():
+    evaluation, index = a_play().evaluation, StateIndex()
+    held = getrefcount(evaluation)
+    index.update(evaluation)
+    assert getrefcount(evaluation) == held
 
 
 def test_each_state_of_a_reason_is_named():

@@ -43,6 +43,10 @@ async def test_it_is_trimmed_after_the_start_and_after_a_mass_deletion() -> None
     assert not compacted
     del many
     await until(is_trimmed)
-    assert compacted == [1]
+    assert compacted
     assert len(few) == 1000
+    # The check may have come amid the deletion, so the next one trims once more.
+    await until(lambda: len(compacted) == 2)
+    await asyncio.sleep(0.05)
+    assert len(compacted) == 2
     task.cancel()

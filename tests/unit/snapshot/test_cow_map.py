@@ -1,3 +1,5 @@
+from sys import getsizeof
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,3 +83,18 @@ def test_a_bounded_map_forgets_the_keys_that_came_first(changes):
         frozen = bounded.freeze()
         assert {each: frozen.get(each) for each in bounded.keys()} == plain  # noqa: SIM118
         assert len(bounded) == len(frozen) == len(plain)
+
+
+def test_to_compact_changes_nothing_and_frees_what_deleted_keys_took():
+    sharded: CowMap = CowMap()
+    for number in range(10_000):
+        sharded[number] = number
+    for number in range(9_990):
+        sharded.pop(number)
+    view, took = sharded.freeze(), sum(map(getsizeof, sharded.shards))
+    sharded.compact()
+    assert sum(map(getsizeof, sharded.shards)) < took / 10
+    sharded["x"] = 1
+    assert sorted(sharded.freeze().keys(), key=str) == [*range(9_990, 10_000), "x"]
+    assert len(view) == 10
+    assert sharded.get(3) is None
