@@ -22,10 +22,14 @@ from reporter.kube.paths import Query, collection_path, name_field_selector
 from reporter.kube.watch_events import ListPage, UndecodableObject, decode_items, decode_list_page
 
 
-BATCH_BYTES = 2**20
-"""Bytes that are decoded in one step of some milliseconds."""
+BATCH_BYTES = 2**16
+"""
+Bytes that are decoded in one step of a millisecond. Larger buffers would be new memory of the system each
+time, which costs a third more than to decode them.
+"""
 
 _ITEMS_PREFIX = b'"items":['
+_COMMA, _END_OF_ARRAY = b",]"
 
 
 class ListStreamDecoder:
@@ -41,7 +45,9 @@ class ListStreamDecoder:
     ) -> None:
         self.request = request
         self._kind, self._batch, self._decode_at = kind, batch_bytes, batch_bytes
-        self._head, self._buffer, self._separator = b"", bytearray(), b""
+        self._head, self._separator = b"", b""
+        self._arrived: list[bytes | bytearray] = []
+        self._size = 0
         self._objects: list[ApiObject] = []
         self._undecodable: list[UndecodableObject] = []
 
@@ -56,21 +62,26 @@ class ListStreamDecoder:
 
         A failure then broke off a response that was under way, so the list is tried again in pages.
         """
-        return bool(self._head or self._buffer)
+        return bool(self._arrived)
 
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes of the body and decode the items that are complete, batch by batch."""
-        self._buffer += chunk
-        if len(self._buffer) < self._decode_at:
+        self._arrived.append(chunk)
+        self._size += len(chunk)
+        if self._size < self._decode_at:
             return
+        text = bytearray().join(self._arrived)
         if not self._head:
-            self._read_head()
+            self._take_head(text)
+        is_decoded = self._decode_complete_items(text)
+        self._arrived, self._size = [text], len(text)
         # Doubled after each failure, so that a body that cannot be split costs linear time.
-        self._decode_at = self._batch if self._decode_complete_items() else 2 * len(self._buffer)
+        self._decode_at = self._batch if is_decoded else 2 * self._size
 
     def finish(self) -> ListPage:
         """Decode the rest. Raises Unreachable for a body that is not a complete list."""
-        last = decode_list_page(self._head + self._buffer, self._kind, self.request)
+        body = b"".join((self._head, *self._arrived))
+        last = decode_list_page(body, self._kind, self.request)
         return ListPage(
             last.resource_version,
             last.continue_token,
@@ -78,26 +89,29 @@ class ListStreamDecoder:
             (*self._undecodable, *last.undecodable),
         )
 
-    def _read_head(self) -> None:
-        begin = self._buffer.find(_ITEMS_PREFIX) + len(_ITEMS_PREFIX)
-        if begin < len(_ITEMS_PREFIX) or not self._buffer.startswith(b"{", begin):
+    def _take_head(self, text: bytearray) -> None:
+        """Move what is before the array of items out of the text."""
+        begin = text.find(_ITEMS_PREFIX) + len(_ITEMS_PREFIX)
+        if begin < len(_ITEMS_PREFIX) or not text.startswith(b"{", begin):
             return
-        self._head = bytes(self._buffer[:begin])
-        del self._buffer[:begin]
-        self._separator = b"}," + self._buffer[: self._buffer.find(b"{", 1) + 1]
+        self._head, text[:] = bytes(text[: begin - 1]), text[begin - 1 :]
+        self._separator = bytes(b"}," + text[1 : text.find(b"{", 2) + 1])
 
-    def _decode_complete_items(self) -> bool:
-        """Decode all complete objects but the last, and return whether that was possible."""
-        end = self._buffer.rfind(self._separator) + 1 if self._separator else 0
-        with memoryview(self._buffer) as view:
-            text = b"".join((b"[", view[:end], b"]")) if end else b""
-        items = decode_items(text, self._kind) if end else None
+    def _decode_complete_items(self, text: bytearray) -> bool:
+        """Decode all complete objects but the last, leave that one, and return whether it was possible."""
+        comma = text.rfind(self._separator) + 1 if self._separator else 0
+        if not comma:
+            return False
+        text[comma] = _END_OF_ARRAY
+        with memoryview(text) as view, view[: comma + 1] as array:
+            items = decode_items(array, self._kind)
         if items is None:
+            text[comma] = _COMMA
             return False
         objects, undecodable = items
         self._objects += objects
         self._undecodable += undecodable
-        del self._buffer[: end + 1]
+        text[:] = b"[" + text[comma + 1 :]
         return True
 
 

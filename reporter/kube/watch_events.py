@@ -140,13 +140,13 @@ def decode_list_page(body: bytes, kind: ResourceKind, request: RequestInfo) -> L
     return ListPage(page.metadata.version, page.metadata.token or "", *items)
 
 
-def decode_items(text: bytes, kind: ResourceKind) -> DecodedItems | None:
-    """Decode a JSON array of objects; None for any other text."""
+def decode_items(text: bytes | memoryview, kind: ResourceKind) -> DecodedItems | None:
+    """Decode a JSON array of objects; None for any other text. Nothing refers to it afterwards."""
     with suppress(msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         found = _items_decoder(kind).decode(text) or ()
         return found if kind.bounded is None else tuple(map(kind.bounded, found)), ()
     with suppress(msgspec.DecodeError):
-        return _decode_one_by_one(decode_json(_RAW_ITEMS_DECODER, text) or (), kind)
+        return _decode_one_by_one(decode_json(_RAW_ITEMS_DECODER, bytes(text)) or (), kind)
     return None
 
 
