@@ -37,6 +37,13 @@ def test_copied_teams_are_complete_healthy_and_deletable():
                 within=60,
                 what="the reporter sees the deletion",
             )
+            left = [pod["metadata"]["namespace"] for pod in plane.client.list(PODS)]
+            assert {each for each in left if each.startswith("team-")} == {teams.team(0)}
+            until(
+                lambda: reporter.metric("objects", kind="pods") == len(left),
+                within=60,
+                what="the reporter sees the deletion of each pod",
+            )
 
 
 def _sets(reporter: ReporterProcess) -> int:

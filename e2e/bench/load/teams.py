@@ -14,6 +14,7 @@ import re
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from e2e.bench.load.vllm_pods import as_vllm
 from e2e.controlplane import ApiError, ControlPlane, until
@@ -107,10 +108,23 @@ class BenchTeams:
         """Delete all but *inference_sets*, and at least one team, as one mass deletion."""
         remaining = max(-(-inference_sets // MODELS), 1)
         for number in range(remaining, self.count):
-            ranges = [{"requestDeleteRange": each} for each in _ranges(number)]
-            self._write(ranges)
+            for deletions in self._deletions_of(number):
+                self._write(deletions)
         self.count = min(self.count, remaining)
         self._wait_until_visible(*PATHS)
+
+    def _deletions_of(self, number: int) -> Iterator[list[workload.Json]]:
+        """
+        Yield the transactions that delete a team, each with at most one object of a kind.
+
+        A watch goes on after a resourceVersion, which no two objects of a kind share: what is left of a
+        transaction with more of them would be missed.
+        """
+        ranges = [{"requestRange": {**each, "keys_only": True}} for each in _ranges(number)]
+        answer = etcd_objects.call(self._plane, "txn", {"success": ranges})
+        found = [each["response_range"].get("kvs", ()) for each in answer["responses"]]
+        for pairs in zip_longest(*found):
+            yield [{"requestDeleteRange": {"key": each["key"]}} for each in pairs if each]
 
     def objects(self) -> int:
         """Return the number of watched objects, without those of the control plane."""
