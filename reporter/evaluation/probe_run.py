@@ -7,6 +7,7 @@ from traceback import walk_tb
 from typing import TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reporter.catalogue.entries import Catalogue, CatalogueEntry
 from reporter.evaluation.clear_subjects import ClearSubject, SubjectReads
@@ -123,6 +124,25 @@ class PreparedProbe(Struct, frozen=True):
     unlisted: Mapping[str, str] = NO_WHYS
 
 
+class UnlistedCauses(Struct, frozen=True):
+    """The cause *objects* of a tracked finding whose kinds were never listed, and why one was not."""
+
+    why: str
+    objects: frozenset[ObjectRef]
+
+    def leave_open(self, verdict: Verdict) -> Verdict:
+        """Return a verdict about the finding that does not end the trouble of these objects."""
+        if isinstance(verdict, Clear):
+            return Unknown(verdict.key, self.why)
+        if not isinstance(verdict, Active) or (verdict.why_partial and not verdict.open_objects):
+            return verdict
+        return replace(
+            verdict,
+            why_partial=verdict.why_partial or self.why,
+            open_objects=verdict.open_objects | self.objects,
+        )
+
+
 class ProbeRun(Struct, frozen=True):
     """
     The probes of one pass.
@@ -134,8 +154,7 @@ class ProbeRun(Struct, frozen=True):
     *prepared_probes*: by layer and kind of the subject.
     *on_fault*: called with the exceptions of probes, whose keys are Unknown then.
     *notes*: what the probes read; None if that is not noted. *clear*: the subjects that they would find
-    clear again. *unlisted*: why a tracked key is not Clear although its probe finds nothing: its cause is of a
-    kind that was never listed.
+    clear again. *unlisted*: the causes of tracked keys that have not ended although the probe finds nothing.
     """
 
     snapshot: Snapshot
@@ -147,7 +166,7 @@ class ProbeRun(Struct, frozen=True):
     on_fault: FaultFunc = raise_fault
     notes: ReadNotes | None = None
     clear: Mapping[Subject, ClearSubject] = field(default_factory=dict)
-    unlisted: Mapping[FindingKey, str] = field(default_factory=dict)
+    unlisted: Mapping[FindingKey, UnlistedCauses] = field(default_factory=dict)
 
     def run(self, subjects: Iterable[Subject]) -> list[Verdict]:
         """
@@ -268,14 +287,12 @@ class ProbeRun(Struct, frozen=True):
                 prepared.snapshot.take_gaps()
             why_failed = describe_fault(err)
             return [Unknown(key, why_failed) for key in keys | {request.key()}]
-        if not why and self.unlisted.keys().isdisjoint(keys):
+        if why:
+            verdicts = [Unknown(v.key, why) if isinstance(v, Clear) else v for v in verdicts]
+        if self.unlisted.keys().isdisjoint(keys):
             return verdicts
-        return [
-            Unknown(each.key, reason)
-            if isinstance(each, Clear) and (reason := why or self.unlisted.get(each.key, ""))
-            else each
-            for each in verdicts
-        ]
+        open_ = self.unlisted
+        return [open_[v.key].leave_open(v) if v.key in open_ else v for v in verdicts]
 
 
 def _is_clear(verdict: Verdict) -> bool:
@@ -370,24 +387,24 @@ def prepare_probe_run(
 
 def _find_unlisted(
     tracked: TrackedFindings, prepared: Iterable[tuple[PreparedProbe, ...]]
-) -> Mapping[FindingKey, str]:
+) -> Mapping[FindingKey, UnlistedCauses]:
     """
-    Return why the cause of a tracked finding cannot be looked at: its kind was never listed.
+    Return the causes of tracked findings that cannot be looked at: their kinds were never listed.
 
-    A predecessor could list it. A probe runs without a kind that adds detail, and finds nothing.
+    A predecessor could list them. A probe runs without a kind that adds detail, and finds nothing.
     """
     whys = {
         each.entry.reason: each.unlisted for group in prepared for each in group if each.unlisted
     }
     if not whys:
         return {}
-    return {
-        key: why
-        for key, state in tracked.finding_states.items()
-        if key.reason in whys
-        for clock in state.clocks
-        if (why := whys[key.reason].get(clock.object.resource))
-    }
+    found: dict[FindingKey, UnlistedCauses] = {}
+    for key, state in tracked.finding_states.items():
+        of_reason = whys.get(key.reason, NO_WHYS)
+        refs = [each.object for each in state.clocks if each.object.resource in of_reason]
+        if refs:
+            found[key] = UnlistedCauses(of_reason[refs[0].resource], frozenset(refs))
+    return found
 
 
 class _PassInput(Struct, frozen=True):
