@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 
 @contextmanager
@@ -18,7 +19,7 @@ def uncollected_imports() -> Iterator[None]:
     gc.disable()
     before = len(sys.modules)
     try:
-        with _without_authorities():
+        with _lighter_imports():
             yield
     finally:
         gc.enable()
@@ -29,21 +30,27 @@ def uncollected_imports() -> Iterator[None]:
 AUTHORITIES = "SSL_CERT_FILE"
 """The variable by which OpenSSL finds the authorities of the system (SSL_CTX_load_verify_locations(3))."""
 
+VARIABLES: Final = {AUTHORITIES: os.devnull, "FROZENLIST_NO_EXTENSIONS": "1"}
+"""
+The variables of the environment while modules are imported.
+
+aiohttp reads the authorities of the system then: 40 ms and some MiB. Its own context trusts none of that file
+so. Whatever connects over https has a context of its own (`verifying_context`), which reads them when it is
+made. And the extension of frozenlist, of which aiohttp has a few lists of handlers, is all that loads the
+library of C++: 1.4 MiB.
+"""
+
 
 @contextmanager
-def _without_authorities() -> Iterator[None]:
-    """
-    Hide the authorities of the system, which aiohttp reads as it is imported: 40 ms and some MiB.
-
-    Its own context then trusts none of that file. Whatever connects over https has a context of its own
-    (`verifying_context`), which reads them when it is made.
-    """
-    given = os.environ.get(AUTHORITIES)
-    os.environ[AUTHORITIES] = os.devnull
+def _lighter_imports() -> Iterator[None]:
+    """Set VARIABLES, and restore them afterwards."""
+    given = {name: os.environ.get(name) for name in VARIABLES}
+    os.environ |= VARIABLES
     try:
         yield
     finally:
-        if given is None:
-            del os.environ[AUTHORITIES]
-        else:
-            os.environ[AUTHORITIES] = given
+        for name, value in given.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

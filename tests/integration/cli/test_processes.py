@@ -207,6 +207,24 @@ print(os.environ["SSL_CERT_FILE"])
 """
 
 
+LIBRARIES = """
+from reporter.process.imports import uncollected_imports
+with uncollected_imports():
+    import reporter.app
+import os
+with open("/proc/self/maps") as maps:
+    print("libstdc++" in maps.read(), "FROZENLIST_NO_EXTENSIONS" in os.environ)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc, for what is loaded")
+def test_no_library_of_cxx_is_loaded_for_a_few_lists():
+    done = subprocess.run(
+        [sys.executable, "-c", LIBRARIES], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.split() == ["False", "False"]
+
+
 def test_the_authorities_of_the_system_are_read_by_what_verifies_with_them(tmp_path: Path):
     """Reading them takes 40 ms, which a command about a cluster with its own does not need."""
     authority, _ = a_certificate(tmp_path, "authority")
