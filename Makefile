@@ -181,7 +181,7 @@ e2e-kind: $(STAMP) ## the same on a new kind cluster, with the image and the cha
 unit: $(STAMP) ## the tests that need no control plane
 	$(BIN)/pytest tests $(WITHOUT_CLUSTER)
 
-LIVE ?= --trials 16 --seconds 20 --failovers 2 --minutes 4
+LIVE ?= --trials 16 --seconds 20 --failovers 2 --minutes 3
 WINDOW ?= 60
 MEASURED := .bench
 # The allocator of the image, if this Python has it (3.13 and later).
@@ -212,7 +212,7 @@ bench-status: $(STAMP)
 	$(call measure,status)
 
 bench-store: $(STAMP)
-	$(call measure,store,--inferencesets 10000)
+	$(call measure,store,--inferencesets 3000)
 
 bench-hub: $(STAMP) ## measure the hub with 10,000 clusters and as many objects; only printed (35 minutes)
 	@$(BIN)/python -m e2e.controlplane --quiet
