@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.process.heap import FREED_BLOCKS, keep_heap_trimmed
+from reporter.process.heap import FREED_BLOCKS, YOUNG_AT_START, keep_heap_trimmed
 from tests.support.stubs.api_servers import until
 
 
@@ -30,10 +30,13 @@ async def test_it_is_trimmed_after_the_start_and_after_a_mass_deletion() -> None
     task = asyncio.create_task(
         keep_heap_trimmed(started, lambda: compacted.append(1), check_interval=interval)
     )
+    usual = gc.get_threshold()
     await asyncio.sleep(0.03)
-    assert not is_trimmed()
+    assert (gc.get_threshold()[0], is_trimmed()) == (YOUNG_AT_START, True)
+    gc.unfreeze()
     started.set()
     await until(is_trimmed)
+    assert gc.get_threshold() == usual
 
     gc.unfreeze()
     many = [object() for _ in range(sys.getallocatedblocks() + FREED_BLOCKS)]
