@@ -196,6 +196,8 @@ class Table:
     def compact(self) -> None:
         """
         Copy what is remembered of deleted objects, whose texts lie where all those objects have been.
+
+        The maps of objects shrink to what is in them.
         """
         for each in (self.objects, self.index, self.was_current):
             each.compact()
