@@ -289,10 +289,10 @@ class ProbeRun(Struct, frozen=True):
             return [Unknown(key, why_failed) for key in keys | {request.key()}]
         if why:
             verdicts = [Unknown(v.key, why) if isinstance(v, Clear) else v for v in verdicts]
-        if self.unlisted.keys().isdisjoint(keys):
+        unlisted = self.unlisted
+        if unlisted.keys().isdisjoint(keys):
             return verdicts
-        open_ = self.unlisted
-        return [open_[v.key].leave_open(v) if v.key in open_ else v for v in verdicts]
+        return [unlisted[v.key].leave_open(v) if v.key in unlisted else v for v in verdicts]
 
 
 def _is_clear(verdict: Verdict) -> bool:

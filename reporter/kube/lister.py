@@ -24,8 +24,8 @@ from reporter.kube.watch_events import ListPage, UndecodableObject, decode_items
 
 BATCH_BYTES = 2**16
 """
-Bytes that are decoded in one step of a millisecond. Larger buffers would be new memory of the system each
-time, which costs a third more than to decode them.
+Bytes that are decoded in one step of a millisecond. A larger buffer is new memory of the system each time:
+in steps of a megabyte a list takes some 40 % more processor time with the allocator of the image.
 """
 
 _ITEMS_PREFIX = b'"items":['
@@ -94,7 +94,8 @@ class ListStreamDecoder:
         begin = text.find(_ITEMS_PREFIX) + len(_ITEMS_PREFIX)
         if begin < len(_ITEMS_PREFIX) or not text.startswith(b"{", begin):
             return
-        self._head, text[:] = bytes(text[: begin - 1]), text[begin - 1 :]
+        self._head = bytes(text[: begin - 1])
+        del text[: begin - 1]
         self._separator = bytes(b"}," + text[1 : text.find(b"{", 2) + 1])
 
     def _decode_complete_items(self, text: bytearray) -> bool:
@@ -111,7 +112,7 @@ class ListStreamDecoder:
         objects, undecodable = items
         self._objects += objects
         self._undecodable += undecodable
-        text[:] = b"[" + text[comma + 1 :]
+        text[: comma + 1] = b"["
         return True
 
 

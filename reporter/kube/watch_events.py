@@ -141,7 +141,7 @@ def decode_list_page(body: bytes, kind: ResourceKind, request: RequestInfo) -> L
 
 
 def decode_items(text: bytes | memoryview, kind: ResourceKind) -> DecodedItems | None:
-    """Decode a JSON array of objects; None for any other text. Nothing refers to it afterwards."""
+    """Decode a JSON array of objects; None for any other text. The result keeps none of *text*."""
     with suppress(msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         found = _items_decoder(kind).decode(text) or ()
         return found if kind.bounded is None else tuple(map(kind.bounded, found)), ()

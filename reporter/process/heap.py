@@ -63,6 +63,9 @@ async def keep_heap_trimmed(
 
 
 async def _wait_for_start(started: asyncio.Event) -> None:
+    """
+    Wait with few collections. What garbage there is until then stays as long as what is exempt with it.
+    """
     usual = gc.get_threshold()
     gc.set_threshold(YOUNG_AT_START, *usual[1:])
     try:

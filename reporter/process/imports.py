@@ -27,17 +27,14 @@ def uncollected_imports() -> Iterator[None]:
             gc.freeze()
 
 
-AUTHORITIES = "SSL_CERT_FILE"
-"""The variable by which OpenSSL finds the authorities of the system (SSL_CTX_load_verify_locations(3))."""
-
-VARIABLES: Final = {AUTHORITIES: os.devnull, "FROZENLIST_NO_EXTENSIONS": "1"}
+VARIABLES: Final = {"SSL_CERT_FILE": os.devnull, "FROZENLIST_NO_EXTENSIONS": "1"}
 """
 The variables of the environment while modules are imported.
 
-aiohttp reads the authorities of the system then: 40 ms and some MiB. Its own context trusts none of that file
-so. Whatever connects over https has a context of its own (`verifying_context`), which reads them when it is
-made. And the extension of frozenlist, of which aiohttp has a few lists of handlers, is all that loads the
-library of C++: 1.4 MiB.
+aiohttp would read the authorities of the system, from the file that the first one names to OpenSSL
+(SSL_CTX_load_verify_locations(3)): 40 ms and some MiB. Whatever connects over https has a context of its own
+(`verifying_context`), which reads them when it is made. The extension of frozenlist, of which aiohttp has a few
+lists of handlers, is all that loads the library of C++: 1.4 MiB.
 """
 
 
