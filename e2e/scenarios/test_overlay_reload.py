@@ -16,7 +16,12 @@ from e2e.support.observer import NO_PAGES
 from e2e.support.production_stack import components, restore
 from e2e.support.production_stack.components import BODY_BASED_ROUTER
 from e2e.support.reporter_process import ReporterProcess
-from e2e.support.reporter_waits import until_logged, until_metric, until_states
+from e2e.support.reporter_waits import (
+    until_all_said,
+    until_logged,
+    until_metric,
+    until_states,
+)
 from e2e.support.timeouts import SETTLE, SHORT_FLAGS
 from reporter.model.enums import Layer
 from tests.support.catalogue_fixture import DEFAULT_CATALOGUE
@@ -99,6 +104,7 @@ class Reloading:
 @pytest.fixture(scope="module")
 def reloading(stack: ControlPlane) -> Iterator[Reloading]:
     """One reporter for all tests, each of which begins and ends without a finding."""
+    events.clear(stack.client)  # the Ready of a finding that others left would come at any time
     overlay = MountedFile(stack.folder / "overlay", MODELS_OFF)
     flag = f"--catalogue-overlay={overlay.path}"
     flags = (*SHORT_FLAGS, NO_PAGES, "--resync-seconds=5", flag)
@@ -108,7 +114,7 @@ def reloading(stack: ControlPlane) -> Iterator[Reloading]:
 
 @pytest.fixture
 def plane(stack: ControlPlane, reloading: Reloading) -> Iterator[ControlPlane]:
-    until_states(reloading.reporter, {})
+    until_all_said(reloading.reporter)
     with restore.healthy_stack(stack) as plane:
         yield plane
 

@@ -30,6 +30,20 @@ def until_states(reporter: ReporterProcess, wanted: dict[str, str]) -> None:
     until(lambda: reporter.states() == wanted, within=WITHIN, what=f"the states are {wanted}")
 
 
+def until_all_said(reporter: ReporterProcess) -> None:
+    """
+    Wait until no reason of the cluster is other than clear and its Ready Event is written. A
+    restored finding is clear a settle before that.
+    """
+
+    def read() -> bool:
+        subjects = reporter.status()["subjects"]
+        cluster = [each for each in subjects if each["layer"] == "cluster"]
+        return bool(cluster) and not any(each["verdicts"] or each["readyOwed"] for each in cluster)
+
+    until(read, within=WITHIN, what="all is clear and said")
+
+
 def until_logged(reporter: ReporterProcess, *words: str, times: int = 1) -> None:
     """Wait until so many lines of the log, or more, contain all *words*."""
     until(
