@@ -26,13 +26,12 @@ from reporter.controller.passes import (
 )
 from reporter.evaluation.evaluation import Evaluation
 from reporter.evaluation.finished_pass import FinishedPass, StateTracker
-from reporter.evaluation.pipeline import Evaluator
+from reporter.evaluation.pipeline import Evaluator, PassPlan
 from reporter.evaluation.remembered import NOTHING_REMEMBERED
 from reporter.evaluation.suppression import with_upstream
 from reporter.model.observations import NotSynced
 from reporter.model.subjects import Subject
 from reporter.process.clock import Clock
-from reporter.snapshot.subjects import ALL_LAYERS
 from reporter.store.store import Store
 
 
@@ -185,7 +184,7 @@ class Controller:
         part, cuts = self._take_input(), PassCuts()
         self._pass_started_at = part.now
         if full or self._has_kind_become_unknown(part):
-            part = replace(part, dirty=part.dirty | ALL_LAYERS)
+            part = replace(part, full=True)
         waiting = yield from self._run_part(part, cuts=cuts)
         while waiting:
             urgent = self._take_input()
@@ -223,7 +222,7 @@ class Controller:
         Returns the subjects that still wait: of this part and of those that were *waiting*.
         """
         before, evaluator = self.evaluation, self._evaluator
-        plan = evaluator.plan(before, part.snapshot, part.dirty, now=part.now)
+        plan = evaluator.plan(before, part.snapshot, part.requested, now=part.now)
         yield
         progress = evaluator.begin(before, plan)
         if cuts is not None:
@@ -237,7 +236,7 @@ class Controller:
         after = yield from evaluator.finish(before, plan, progress, announced=announced)
         yield
         evaluated = frozenset(plan.subjects[: progress.evaluated])
-        yield from self._commit(part, after, evaluated)
+        yield from self._commit(part, plan, after, evaluated)
         return plan.still_waiting(progress, waiting)
 
     def _is_cut(self, cuts: PassCuts) -> bool:
@@ -248,7 +247,11 @@ class Controller:
         return True
 
     def _commit(
-        self, part: PassInput, after: Evaluation, evaluated: frozenset[Subject]
+        self,
+        part: PassInput,
+        plan: PassPlan,
+        after: Evaluation,
+        evaluated: frozenset[Subject],
     ) -> Iterator[None]:
         self._snapshot, self.evaluation = part.snapshot, after
         self._announcements.update(after, part.snapshot, now=part.now)
@@ -260,9 +263,10 @@ class Controller:
             evaluation=after,
             snapshot=part.snapshot,
             evaluated=evaluated,
-            dirty=part.dirty,
+            dirty=part.requested,
             now=part.now,
             changed=self._tracker.update(after, leading=leading),
+            unchanged=part.unchanged(plan, evaluated),
             leading=leading,
             took=timedelta(seconds=self._loop_time() - part.started),
         )

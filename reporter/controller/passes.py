@@ -10,9 +10,10 @@ from msgspec import Struct, field
 
 from reporter.evaluation.evaluation import Evaluation
 from reporter.evaluation.finished_pass import FinishedPass
-from reporter.evaluation.pipeline import Evaluator
+from reporter.evaluation.pipeline import Evaluator, PassPlan
 from reporter.model.subjects import Subject
 from reporter.snapshot.snapshot import Snapshot
+from reporter.snapshot.subjects import ALL_LAYERS, expand_placeholders
 
 
 class PassFollower(Protocol):
@@ -46,12 +47,27 @@ class PassInput(Struct, frozen=True):
 
     Dirty subjects are always taken together with the snapshot: whatever changes after that is
     dirty again. *started*: when it was taken, in seconds of the event loop.
+    *full*: all subjects are evaluated, and not only the dirty ones.
     """
 
     snapshot: Snapshot
     dirty: frozenset[Subject]
     now: datetime
     started: float
+    full: bool = False
+
+    @property
+    def requested(self) -> frozenset[Subject]:
+        """The subjects to evaluate, of which some may not exist."""
+        return self.dirty | ALL_LAYERS if self.full else self.dirty
+
+    def unchanged(self, plan: PassPlan, evaluated: frozenset[Subject]) -> frozenset[Subject]:
+        """
+        Return those of *evaluated* that only a full pass looked at, and of which it ran no probe.
+        """
+        if not self.full:
+            return frozenset()
+        return plan.probe_run.unchanged & (evaluated - expand_placeholders(self.dirty, evaluated))
 
 
 # --------------------------------------------------------------------

@@ -17,7 +17,8 @@ class FinishedPass(Struct, frozen=True, kw_only=True):
     A pass, or one part of a pass that was cut.
 
     *evaluated*: the subjects that it looked at. *dirty*: those of objects that changed, whether they
-    exist and were reached or not.
+    exist and were reached or not. *unchanged*: those of *evaluated* that only a full pass looked at, and of
+    which it ran no probe: they were clear, and all that their probes would read is the same.
     *changed*: the keys of which anything may have changed since the pass before.
     *leading*: this replica leads, so that its findings are announced.
     """
@@ -28,6 +29,7 @@ class FinishedPass(Struct, frozen=True, kw_only=True):
     dirty: frozenset[Subject]
     now: datetime
     changed: frozenset[FindingKey]
+    unchanged: frozenset[Subject] = frozenset()
     leading: bool = False
     took: timedelta = ZERO
 
@@ -38,7 +40,13 @@ class FinishedPass(Struct, frozen=True, kw_only=True):
             evaluated=self.evaluated | later.evaluated,
             dirty=self.dirty | later.dirty,
             changed=self.changed | later.changed,
+            unchanged=(self.unchanged | later.unchanged) - self.probed - later.probed,
         )
+
+    @property
+    def probed(self) -> frozenset[Subject]:
+        """The subjects whose probes ran."""
+        return self.evaluated - self.unchanged
 
     def state(self, key: FindingKey) -> ReasonState | None:
         """Return the state of a key after this pass; None if it is clear."""

@@ -200,6 +200,11 @@ class ProbeRun(Struct, frozen=True):
                 clear[subject] = known
         return verdicts, clear
 
+    @property
+    def unchanged(self) -> frozenset[Subject]:
+        """The subjects of which no probe runs."""
+        return frozenset(subject for subject, each in self.clear.items() if not each.repeated)
+
     def evaluable_reasons(self, subjects: Iterable[Subject]) -> frozenset[Reason]:
         """Return the reasons of the subjects' layers whose required kinds can be read."""
         return frozenset(

@@ -60,9 +60,27 @@ def find_touched(before: RollUp, given: RollUpInput, rules: RollUpRules) -> Touc
     if known is not known_before or terminating != before.terminating:
         there, there_before = known.all | terminating, known_before.all | before.terminating
         changed |= (there - there_before) | (terminating ^ before.terminating)
+        changed |= _reached_anew(there ^ there_before, given)
         gone = there_before - there
     existing = frozenset(s for s in changed if s in known.all or s in terminating)
-    return Touched(existing | (given.evaluated & known.all), existing, gone, terminating)
+    looked_at = given.evaluated & known.all
+    if given.unchanged and not _hinders_others(given, rules):
+        # A namespace and the cluster count also what no probe reads.
+        looked_at -= {each for each in given.unchanged if each.name}
+    return Touched(existing | looked_at, existing, gone, terminating)
+
+
+def _hinders_others(given: RollUpInput, rules: RollUpRules) -> bool:
+    """Return whether a subject may depend on findings that are not its own."""
+    findings = path_findings(given.evaluation, rules)
+    return any(each.key.subject.layer is not Layer.MODELDEPLOYMENT for each in findings)
+
+
+def _reached_anew(differ: Iterable[Subject], given: RollUpInput) -> frozenset[Subject]:
+    """Return the subjects whose Gateway, in another namespace, began or ceased to be evaluated."""
+    harnesses = {each.namespace for each in differ if each.layer is Layer.MODELHARNESS}
+    known = given.evaluation.known_subjects.all
+    return frozenset(subjects_through(given.snapshot, harnesses, known))
 
 
 def _may_end(before: RollUp, given: RollUpInput) -> bool:

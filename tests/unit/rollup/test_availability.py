@@ -267,6 +267,19 @@ def test_a_gateway_in_a_namespace_that_nobody_evaluates_leaves_availability_unkn
     assert found.not_available.object == "gateways.gateway.networking.k8s.io team-a/team-a-gw"
 
 
+@pytest.mark.parametrize("label", ["modelharness", None])
+def test_a_gateway_that_comes_to_be_evaluated_is_seen_in_a_fold_of_what_changed_alone(label):
+    labels = UNLABELLED if label else {}
+    replay = stack_after(given={**routed(OTHER), **labels})
+    before = replay.rollup
+    managed_by = {"metadata": {"labels": {"productionstack.kaito.sh/managed-by": label}}}
+    replay._change({"Namespace team-a": managed_by}, now=replay.now)
+    given = replay.run_pass().rollup_input()
+    after = fold(before, replace(given, evaluated=frozenset()), replay.rollup_rules)
+    found = [each.namespaces["team-m"].sets["qwen"].available for each in (before, after)]
+    assert found == ([None, True] if label else [True, None])
+
+
 def test_what_is_out_is_named_before_a_gateway_that_nobody_evaluates():
     found = qwen({BBR: AT_ZERO}, given={**routed(OTHER), **UNLABELLED})
     assert (found.available, found.not_available.reason) == (False, "clusterBBRNotReady")
