@@ -78,6 +78,7 @@ class ServerTime:
 
     def __init__(self, *, local_offset: float | None = None, started: float = 0.0) -> None:
         self._answers: dict[Hashable, deque[_Answer]] = {}
+        self._bounds: OffsetBounds | None = None  # of these answers, once they were asked for
         if local_offset is not None:
             self._add(_LOCAL, _Answer(started, local_offset, local_offset))
 
@@ -102,9 +103,12 @@ class ServerTime:
 
         None without any answer.
         """
+        if self._bounds is None and self._answers:
+            self._bounds = self._find_bounds()
+        return self._bounds
+
+    def _find_bounds(self) -> OffsetBounds:
         answers = list(self._counted())
-        if not answers:
-            return None
         of_servers = (
             each
             for connection in self._answers.keys() - {_LOCAL}
@@ -133,6 +137,7 @@ class ServerTime:
         answers = self._answers.pop(connection, None) or deque(maxlen=MAX_ANSWERS_OF_CONNECTION)
         answers.append(answer)
         self._answers[connection] = answers
+        self._bounds = None
 
     def _drop_old(self, now: float) -> None:
         while len(self._answers) > MAX_CONNECTIONS:
