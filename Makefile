@@ -181,7 +181,7 @@ e2e-kind: $(STAMP) ## the same on a new kind cluster, with the image and the cha
 unit: $(STAMP) ## the tests that need no control plane
 	$(BIN)/pytest tests $(WITHOUT_CLUSTER)
 
-LIVE ?= --trials 16 --seconds 20 --failovers 2 --minutes 3
+LIVE ?= --trials 16 --seconds 20 --failovers 2 --minutes 2
 WINDOW ?= 60
 MEASURED := .bench
 # The allocator of the image, if this Python has it (3.13 and later).
@@ -200,7 +200,7 @@ bench: $(STAMP) ## measure every goal of speed and size; writes the table of e2e
 	$(call measure,metrics_page)
 	$(call measure,job_status)
 	$(call measure,cel)
-	$(MAKE) --jobs=2 --output-sync=target bench-storm bench-status bench-store
+	$(MAKE) --jobs=3 --output-sync=target bench-storm bench-status bench-store
 	$(ALLOCATOR) $(BIN)/python -m e2e.bench.rows --readme e2e/bench/README.md $(addprefix $(MEASURED)/,$(addsuffix .json, \
 	  passes large apiload storm storm-of-ten-thousand scraping metrics_page status job_status store cel))
 
@@ -209,7 +209,7 @@ bench-storm: $(STAMP)
 	$(call measure,storm,--inferencesets 1000)
 
 bench-status: $(STAMP)
-	$(call measure,status)
+	$(call measure,status,--seconds $(WINDOW) --calm 40)
 
 bench-store: $(STAMP)
 	$(call measure,store,--inferencesets 3000)
