@@ -32,8 +32,8 @@ def until_states(reporter: ReporterProcess, wanted: dict[str, str]) -> None:
 
 def until_all_said(reporter: ReporterProcess) -> None:
     """
-    Wait until no reason of the cluster is other than clear and its Ready Event is written. A
-    restored finding is clear a settle before that.
+    Wait until all reasons of the cluster are clear and no Ready Event is owed, which is written a
+    moment after they are.
     """
 
     def read() -> bool:

@@ -60,7 +60,8 @@ def find_touched(before: RollUp, given: RollUpInput, rules: RollUpRules) -> Touc
     if known is not known_before or terminating != before.terminating:
         there, there_before = known.all | terminating, known_before.all | before.terminating
         changed |= (there - there_before) | (terminating ^ before.terminating)
-        changed |= _reached_anew(there ^ there_before, given)
+        # One that is being deleted is known no longer, but has a record until it is gone.
+        changed |= _reached_anew(known.all ^ known_before.all, given)
         gone = there_before - there
     existing = frozenset(s for s in changed if s in known.all or s in terminating)
     looked_at = given.evaluated & known.all

@@ -280,6 +280,20 @@ def test_a_gateway_that_comes_to_be_evaluated_is_seen_in_a_fold_of_what_changed_
     assert found == ([None, True] if label else [True, None])
 
 
+def test_a_gateway_whose_namespace_is_being_deleted_is_evaluated_no_longer():
+    replay = stack_after(given=routed(OTHER))
+    before = replay.rollup
+    ending = {"metadata": {"deletionTimestamp": "now"}, "status": {"phase": "Terminating"}}
+    replay._change({"Namespace team-a": ending}, now=replay.now)
+    given = replay.run_pass().rollup_input()
+    folds = (
+        fold(before, replace(given, evaluated=evaluated), replay.rollup_rules)
+        for evaluated in (frozenset(), given.evaluated)
+    )
+    found = [each.namespaces["team-m"].sets["qwen"].available for each in (before, *folds)]
+    assert found == [True, None, None]
+
+
 def test_what_is_out_is_named_before_a_gateway_that_nobody_evaluates():
     found = qwen({BBR: AT_ZERO}, given={**routed(OTHER), **UNLABELLED})
     assert (found.available, found.not_available.reason) == (False, "clusterBBRNotReady")
