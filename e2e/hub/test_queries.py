@@ -13,10 +13,11 @@ from e2e.hub.parts import pages
 from e2e.hub.parts.engines import VictoriaMetrics, scraping
 from e2e.support.metrics_process import MetricsProcess, Prometheus
 from reporter.hub import queries as texts
+from reporter.hub.cluster_reports import SourceReport
 from reporter.hub.poller import Poller
 from reporter.hub.queries import PREFIX
 from reporter.hub.query_client import QueryClient, QueryCredentials, QueryFailed, Vector, decode
-from reporter.hub.query_results import Answers, SourceReport, gather_history, gather_namespaces
+from reporter.hub.query_results import Answers, gather_history, gather_namespaces
 from reporter.model.fleet_status import Dropped, QueryResult
 from reporter.model.states import COUNTED_STATES, State
 from reporter.process.clock import Clock
@@ -229,7 +230,7 @@ def test_the_detail_of_one_cluster_whatever_its_name(engine: MetricsProcess) -> 
     ((source, _),) = answers.clusters.reports[ODD].items()
     query = texts.of_cluster("cluster", ODD)
     found = until(lambda: _found(engine, query), within=WITHIN, what="the detail")
-    assert {each.metric["cluster"] for each in found.series} == {ODD}
+    assert {each.labels["cluster"] for each in found.series} == {ODD}
     (namespace,) = gather_namespaces(found.series, source.source)
     assert (namespace.name, namespace.state) == ("team-a", State.FAILED)
     assert _ask(engine, texts.of_cluster("cluster", "prod")).series == []

@@ -9,7 +9,7 @@ from aiohttp import hdrs, web
 from reporter.hub import pages
 from reporter.hub.fleet_cache import FleetCache
 from reporter.hub.queries import SERIES_LIMIT, of_cluster
-from reporter.hub.query_client import QueryClient, QueryFailed, decode
+from reporter.hub.query_client import QueryClient, QueryFailed, read
 from reporter.hub.query_results import gather_namespaces
 from reporter.model.fleet_status import FLEET_SCOPE, ClusterDetail, FleetNamespace
 from reporter.model.status_document import SCHEMA_VERSION, StatusError
@@ -80,7 +80,7 @@ class ClusterDetails:
 
 
 def _gather(body: bytes, source: str) -> tuple[FleetNamespace, ...]:
-    return gather_namespaces(decode(body, limit=SERIES_LIMIT).series, source)
+    return read(body, lambda found: gather_namespaces(found.series, source), limit=SERIES_LIMIT)
 
 
 def _error(text: str) -> StatusError:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from reporter.hub.query_results import SourceId
+from reporter.hub.cluster_reports import SourceId
 from reporter.hub.records import Fleet, FleetRecord, FleetRules, Member
 from reporter.hub.source_state import SourceStates, is_same
 from reporter.model.fleet_status import FleetCode

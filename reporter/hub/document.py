@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from reporter.hub.query_results import PackageKey, to_time
+from reporter.hub.query_results import PackageKey
 from reporter.hub.records import Fleet, FleetRecord, FleetRules
+from reporter.hub.series import to_time
 from reporter.kinds.productionstack import ProductionStackCluster
 from reporter.model import fleet_status
 from reporter.model.enums import Engage, Layer

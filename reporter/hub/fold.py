@@ -11,14 +11,9 @@ from collections.abc import Collection, Mapping
 from msgspec.structs import replace
 
 from reporter.hub import source_state
+from reporter.hub.cluster_reports import ClustersAnswer, DroppedByCause, DroppedCounter
 from reporter.hub.cluster_verdict import ClusterVerdict, find_labels, judge
-from reporter.hub.query_results import (
-    Answers,
-    ClustersAnswer,
-    ClusterTrouble,
-    DroppedByCause,
-    DroppedCounter,
-)
+from reporter.hub.query_results import Answers, ClusterTrouble
 from reporter.hub.records import Content, Fleet, FleetRecord, FleetRules, Member, Members
 from reporter.hub.source_state import SourceState
 from reporter.model.enums import Engage

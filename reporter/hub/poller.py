@@ -8,8 +8,9 @@ from datetime import datetime, timedelta
 from typing import NamedTuple, TypeVar
 
 from reporter.hub import query_results
+from reporter.hub.cluster_reports import ClustersAnswer, KnownSeries, gather_clusters
 from reporter.hub.queries import SERIES_LIMIT, of_history, of_round
-from reporter.hub.query_client import QueryClient, QueryFailed, Vector, decode
+from reporter.hub.query_client import QueryClient, QueryFailed, Vector, read
 from reporter.kube.backoff import Backoff, BackoffParameters
 from reporter.model.fleet_status import QueryEntry, QueryName, QueryResult
 from reporter.process.clock import Clock
@@ -63,6 +64,7 @@ class Poller:
         self._jitter = jitter
         self._label, self._max_clusters = settings.hub_cluster_label, settings.hub_max_clusters
         self._queries = of_round(self._label)
+        self._known = KnownSeries(self._label)
         self._time_limit = max(settings.hub_interval / len(self._queries), LEAST_TIME_LIMIT)
         forget = int(settings.hub_forget.total_seconds())
         ranges = [int(each.total_seconds()) for each in HISTORY_RANGES]
@@ -128,8 +130,8 @@ class Poller:
             )
         return history
 
-    def _gather_clusters(self, found: Vector) -> query_results.ClustersAnswer:
-        answer = query_results.gather_clusters(found.series, self._label, found.time)
+    def _gather_clusters(self, found: Vector) -> ClustersAnswer:
+        answer = gather_clusters(found.series, self._known, found.time)
         if len(answer.reports) > self._max_clusters:
             why = f"{len(answer.reports)} clusters, and --hub-max-clusters={self._max_clusters}"
             raise QueryFailed(QueryResult.TOO_MANY, why)
@@ -150,7 +152,7 @@ class Poller:
             body = await self._client.ask(
                 self._queries[name], time_limit=time_limit, at=at, limit=limit
             )
-            gathered = await asyncio.to_thread(_read, body, gather, limit)
+            gathered = await asyncio.to_thread(read, body, gather, limit=limit)
         except QueryFailed as err:
             self._failed(name, err, started)
             return None
@@ -185,7 +187,3 @@ class Poller:
         at: datetime = self._clock.now()
         took = round(self._clock.seconds() - started, 3)
         self._entries[name] = QueryEntry(query=name, result=result, at=at, why=why, seconds=took)
-
-
-def _read(body: bytes, gather: Callable[[Vector], T], limit: int) -> T:
-    return gather(decode(body, limit=limit))

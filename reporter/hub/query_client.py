@@ -6,11 +6,11 @@ Headers and TLS context are read again from their files, which may be renewed.
 
 import re
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import aiohttp
 import msgspec
@@ -18,7 +18,7 @@ import yaml
 from msgspec import Struct
 
 from reporter.catalogue.regular_file import read_regular_file
-from reporter.hub.query_results import Series
+from reporter.hub.series import Series
 from reporter.kube.api_status import parse_retry_after
 from reporter.kube.connections import user_agent
 from reporter.kube.open_sockets import OpenSockets
@@ -71,6 +71,22 @@ class Vector(NamedTuple):
     series: list[Series]
 
 
+T = TypeVar("T")
+
+
+def read(body: bytes, gather: Callable[[Vector], T], *, limit: int = 0) -> T:
+    """
+    Return what *gather* makes of the answer. Raises QueryFailed for one that is not complete.
+
+    *limit*: as for `decode`.
+    """
+    found = decode(body, limit=limit)
+    try:
+        return gather(found)
+    except _UNREADABLE as err:
+        raise _unreadable(body) from err
+
+
 def decode(body: bytes, *, limit: int = 0) -> Vector:
     """
     Return the answer. Raises QueryFailed for one that is not complete.
@@ -80,10 +96,8 @@ def decode(body: bytes, *, limit: int = 0) -> Vector:
     """
     try:
         found = _DECODER.decode(body)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as err:
-        raise QueryFailed(
-            QueryResult.UNREADABLE, f"not the answer of a query API: {clean(body, max_length=100)}"
-        ) from err
+    except _UNREADABLE as err:
+        raise _unreadable(body) from err
     if found.status != "success" or found.data is None:
         why = clean(f"{found.error_type}: {found.error}")
         raise QueryFailed(QueryResult.FAILED, f"the engine answers with an error: {why}")
@@ -97,6 +111,14 @@ def decode(body: bytes, *, limit: int = 0) -> Vector:
         kind = clean(found.data.result_type)
         raise QueryFailed(QueryResult.UNREADABLE, f"the answer is no vector: {kind}")
     return Vector(series[0].value[0] if series else None, series)
+
+
+_UNREADABLE = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
+
+
+def _unreadable(body: bytes) -> QueryFailed:
+    shown = clean(body, max_length=100)
+    return QueryFailed(QueryResult.UNREADABLE, f"not the answer of a query API: {shown}")
 
 
 HEADER_NAME = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"

@@ -11,7 +11,9 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 from msgspec import Struct, field, structs
 
-from reporter.hub.query_results import DroppedByCause, PackageKey, Source
+from reporter.hub.cluster_reports import DroppedByCause
+from reporter.hub.query_results import PackageKey
+from reporter.hub.series import Source
 from reporter.hub.source_state import SkewWindow, SourceStates
 from reporter.kinds.productionstack import ProductionStackCluster
 from reporter.model.enums import Engage

@@ -7,7 +7,7 @@ The skew of a cluster's clock is shown and decides nothing.
 from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
-from reporter.hub.query_results import SourceId, SourceReport
+from reporter.hub.cluster_reports import SourceId, SourceReport
 
 
 class SourceState(NamedTuple):

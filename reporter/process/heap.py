@@ -19,11 +19,10 @@ all that belongs to them.
 """
 
 
-YOUNG_AT_START: Final = 100_000
+YOUNG: Final = 100_000
 """
-The new containers after which the garbage collector runs until the first pass has ended, while lists make
-millions of them and next to no garbage. With Python's own number three full runs held the loop for 50 to
-80 ms each at 110,000 objects.
+The new containers after which the garbage collector runs while lists or answers make millions of them and next
+to no garbage. With Python's own number three full runs held the loop for 50 to 80 ms each at 110,000 objects.
 """
 
 FREEZE_INTERVAL: Final = timedelta(seconds=0.5)
@@ -67,7 +66,7 @@ async def _wait_for_start(started: asyncio.Event) -> None:
     Wait with few collections. What garbage there is until then stays as long as what is exempt with it.
     """
     usual = gc.get_threshold()
-    gc.set_threshold(YOUNG_AT_START, *usual[1:])
+    collect_rarely()
     try:
         while not started.is_set():
             gc.freeze()
@@ -76,6 +75,11 @@ async def _wait_for_start(started: asyncio.Event) -> None:
                     await started.wait()
     finally:
         gc.set_threshold(*usual)
+
+
+def collect_rarely() -> None:
+    """Run the garbage collector after YOUNG new containers from now on."""
+    gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
 
 
 async def trim_heap() -> None:

@@ -14,9 +14,11 @@ from reporter.metrics.declarations import (
     ROLLUP_INFERENCE_SETS,
     ROLLUP_REPLICAS,
     ROLLUP_STATE,
+    ROLLUP_UNOBSERVED,
     MetricDeclaration,
 )
 from reporter.metrics.input_collectors import make_family
+from reporter.metrics.rollups import UNKNOWN_NAMESPACES, UNLISTED_LAYERS
 from reporter.model.states import COUNTED_STATES, State
 
 
@@ -71,6 +73,11 @@ class SyntheticFleet:
         yield make_family(
             _labelled(ROLLUP_REPLICAS),
             (((name(n), "", count), 40.0) for n, _ in every for count in counts),
+        )
+        whats = (UNKNOWN_NAMESPACES, UNLISTED_LAYERS)
+        yield make_family(
+            _labelled(ROLLUP_UNOBSERVED),
+            (((name(n), what), 0.0) for n, _ in every for what in whats),
         )
         yield make_family(
             _labelled(ROLLUP_CLUSTER_INFO), (((name(n), "0.1.0"), 1.0) for n, _ in every)

@@ -1,7 +1,10 @@
 """A round of queries against an engine over real sockets."""
 
+import json
 from collections import Counter
 from contextlib import asynccontextmanager
+
+import pytest
 
 from reporter.hub.poller import Poller
 from reporter.hub.queries import SERIES_LIMIT
@@ -113,6 +116,21 @@ async def test_an_answer_on_which_the_hub_fails_is_none(caplog):
     assert results == Counter([(CLUSTERS, QueryResult.UNREADABLE)])
     assert poller.entries[0].why == "a fault of the hub: KeyError"
     assert "the answer to the query clusters cannot be read" in caplog.text
+
+
+@pytest.mark.parametrize("labels", ['{"cluster": 7}', "[]", "7"])
+@pytest.mark.parametrize("word", ["cluster_info", "blocking_info"])
+async def test_labels_that_are_no_texts_make_an_answer_unreadable(word, labels):
+    series = {"metric": json.loads(labels), "value": [NOON, "1"]}
+    answer = {"status": "success", "data": {"resultType": "vector", "result": [series]}}
+    query = TROUBLE if word == "blocking_info" else CLUSTERS
+    async with asking() as (poller, engine, results, _):
+        engine.replies[word] = body(answer)
+        answers = await poller.ask()
+    assert (answers.clusters is None, answers.trouble) == (query is CLUSTERS, None)
+    assert results[query, QueryResult.UNREADABLE] == 1
+    (entry,) = (each for each in poller.entries if each.query is query)
+    assert entry.why.startswith("not the answer of a query API")
 
 
 async def test_a_query_that_fails_in_the_same_way_is_logged_once(caplog):

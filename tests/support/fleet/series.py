@@ -4,8 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import msgspec
+
 from reporter.hub.queries import PREFIX
-from reporter.hub.query_results import Series
+from reporter.hub.series import Series
 from reporter.model.states import COUNTED_STATES, State
 
 
@@ -22,7 +24,10 @@ class SeriesSample(NamedTuple):
 
 def series_of(samples: Iterable[SeriesSample]) -> list[Series]:
     """Return the series as they are in an answer."""
-    return [Series(dict(labels), (NOON, value)) for labels, value in samples]
+    return [
+        Series(msgspec.Raw(msgspec.json.encode(labels)), (NOON, value))
+        for labels, value in samples
+    ]
 
 
 @dataclass(frozen=True, slots=True)

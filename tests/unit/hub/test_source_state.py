@@ -1,6 +1,6 @@
 """Only a change of the time of evaluation shows that a source lives."""
 
-from reporter.hub.query_results import SourceId, SourceReport
+from reporter.hub.cluster_reports import SourceId, SourceReport
 from reporter.hub.source_state import EARLIER_TIMES, SourceStates, update
 from reporter.model.states import State
 from tests.support.fleet.series import NOON

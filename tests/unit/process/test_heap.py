@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from reporter.process.heap import FREED_BLOCKS, YOUNG_AT_START, keep_heap_trimmed
+from reporter.process.heap import FREED_BLOCKS, YOUNG, keep_heap_trimmed
 from tests.support.stubs.api_servers import until
 
 
@@ -32,7 +32,7 @@ async def test_it_is_trimmed_after_the_start_and_after_a_mass_deletion() -> None
     )
     usual = gc.get_threshold()
     await asyncio.sleep(0.03)
-    assert (gc.get_threshold()[0], is_trimmed()) == (YOUNG_AT_START, True)
+    assert (gc.get_threshold()[0], is_trimmed()) == (YOUNG, True)
     gc.unfreeze()
     started.set()
     await until(is_trimmed)
