@@ -294,12 +294,13 @@ def gather_clusters(
             series[cluster] += 1
         else:
             dropped.add(Dropped.INVALID, cluster)
+    # Each is freed when its report is there: they take several times the memory of the reports.
     reports = {
         cluster: {
             each: report
-            for source, builder in builders.items()
+            for source, builder in sources.pop(cluster).items()
             for each, report in builder.reports(source)
         }
-        for cluster, builders in sources.items()
+        for cluster in tuple(sources)
     }
     return ClustersAnswer(time, reports, dict(series), dropped.finish())

@@ -20,6 +20,7 @@ from reporter.model.enums import Engage
 from reporter.model.fleet_status import QueryResult
 from reporter.model.observations import NotServed, NotSynced
 from reporter.process.clock import Clock
+from reporter.process.heap import rare_collections
 from reporter.process.subscribers import Subscribers
 from reporter.rollup.desired import evaluation_interval
 from reporter.store.written_objects import WrittenObjectStore
@@ -240,7 +241,8 @@ class FleetCache:
             members = self._members(objects.values(), before, now=now)
             return fold(before, members, answers, now=now, rules=self.rules)
 
-        self.fleet = await asyncio.to_thread(folded)
+        with rare_collections():
+            self.fleet = await asyncio.to_thread(folded)
         if answers.clusters is not None:
             self._answered_at = self._clock.now()
         self._notify_change()

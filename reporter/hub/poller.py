@@ -14,6 +14,7 @@ from reporter.hub.query_client import QueryClient, QueryFailed, Vector, read
 from reporter.kube.backoff import Backoff, BackoffParameters
 from reporter.model.fleet_status import QueryEntry, QueryName, QueryResult
 from reporter.process.clock import Clock
+from reporter.process.heap import rare_collections
 from reporter.settings.hub import HubSettings
 
 
@@ -152,7 +153,8 @@ class Poller:
             body = await self._client.ask(
                 self._queries[name], time_limit=time_limit, at=at, limit=limit
             )
-            gathered = await asyncio.to_thread(read, body, gather, limit=limit)
+            with rare_collections():
+                gathered = await asyncio.to_thread(read, body, gather, limit=limit)
         except QueryFailed as err:
             self._failed(name, err, started)
             return None

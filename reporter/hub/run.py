@@ -35,7 +35,6 @@ from reporter.kube.write_limits import WriteRate
 from reporter.metrics.input_collectors import InputReport
 from reporter.model.enums import Engage
 from reporter.process.clock import Clock, monotonic_seconds
-from reporter.process.heap import collect_rarely
 from reporter.process.loop_lag import LagSelector
 from reporter.process.signals import on_stop_signal
 from reporter.server.authorization import make_guard
@@ -57,8 +56,6 @@ def run_hub(settings: Settings) -> int:
     """Run a hub with these settings until a signal stops it, and return the exit code."""
 
     async def connected(api: RestClient, clock: Clock, lag: LagSelector) -> None:
-        # A round makes hundreds of thousands of containers and no garbage: collections took 8 to 25 % of it.
-        collect_rarely()
         engine = QueryClient(settings.hub_query_url, QueryCredentials(settings))
         try:
             hub = Hub(settings, api, engine, clock)

@@ -95,13 +95,19 @@ def plain_labels(value: Any) -> Any:
     raise NotImplementedError
 
 
-def pack_labels(labels: Mapping[str, str] | None) -> Mapping[str, str] | None:
-    """Return a dict of labels as PackedLabels; anything else, as those of a copied struct, as it is."""
+def pack_labels(labels: Mapping[str, str] | None, name: str = "") -> Mapping[str, str] | None:
+    """
+    Return a dict of labels as PackedLabels; anything else, as those of a copied struct, as it is.
+
+    *name*: of the object that has them. No other has it as a value, so it is not interned: pods of a
+    StatefulSet have a label with their own name.
+    """
     if labels.__class__ is not dict or not labels:
         return labels
     # Names of objects that are gone stay in the cache, so it takes no large sets of them.
     positions = _shared_positions if len(labels) <= MAX_SHARED_NAMES else _positions
-    return PackedLabels(positions(tuple(labels)), tuple(map(intern, labels.values())))
+    texts = tuple([name if each == name else intern(each) for each in labels.values()])
+    return PackedLabels(positions(tuple(labels)), texts)
 
 
 def _positions(names: tuple[str, ...]) -> Mapping[str, int]:
@@ -199,7 +205,7 @@ class Metadata(ApiStruct, frozen=True):
         if self.creation_timestamp is not None:
             force_setattr(self, "creation_timestamp", shared_time(self.creation_timestamp))
         if self.packs_labels:
-            force_setattr(self, "labels", pack_labels(self.labels))
+            force_setattr(self, "labels", pack_labels(self.labels, self.name))
 
     def label(self, name: str) -> str:
         """Return the value of a label, "" if it is not set."""

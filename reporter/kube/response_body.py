@@ -1,5 +1,7 @@
 """Read the body of a response as a whole, up to a size."""
 
+from io import BytesIO
+
 import aiohttp
 
 
@@ -13,9 +15,9 @@ async def read_body(response: aiohttp.ClientResponse, max_bytes: int | None) -> 
 
     One read of aiohttp returns what has arrived, which may be a part of it.
     """
-    body = bytearray()
+    body = BytesIO()  # which gives its bytes without another copy
     async for chunk in response.content.iter_any():
-        body += chunk
-        if max_bytes is not None and len(body) > max_bytes:
+        body.write(chunk)
+        if max_bytes is not None and body.tell() > max_bytes:
             raise BodyTooLargeError(f"more than {max_bytes} bytes")
-    return bytes(body)
+    return body.getvalue()

@@ -4,8 +4,8 @@ import asyncio
 import ctypes
 import gc
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Final, NoReturn
 
@@ -65,21 +65,23 @@ async def _wait_for_start(started: asyncio.Event) -> None:
     """
     Wait with few collections. What garbage there is until then stays as long as what is exempt with it.
     """
-    usual = gc.get_threshold()
-    collect_rarely()
-    try:
+    with rare_collections():
         while not started.is_set():
             gc.freeze()
             with suppress(TimeoutError):
                 async with asyncio.timeout(FREEZE_INTERVAL.total_seconds()):
                     await started.wait()
+
+
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """Run the garbage collector after YOUNG new containers, in the whole process."""
+    usual = gc.get_threshold()
+    gc.set_threshold(YOUNG, *usual[1:])
+    try:
+        yield
     finally:
         gc.set_threshold(*usual)
-
-
-def collect_rarely() -> None:
-    """Run the garbage collector after YOUNG new containers from now on."""
-    gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
 
 
 async def trim_heap() -> None:

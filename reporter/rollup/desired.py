@@ -154,6 +154,17 @@ def _render(found: ProductionStackStatus, answer: answers.ObjectAnswer, *, now: 
     return rendered
 
 
+def share_values(desired: DesiredStatus, held: Mapping[str, Any]) -> DesiredStatus:
+    """Return an equal one with the same values in memory as the status that the object has."""
+    if desired.status is None:
+        return desired
+    found = {
+        key: same if (same := held.get(key)) == value else value
+        for key, value in desired.status.items()
+    }
+    return desired._replace(status=found)
+
+
 # ---------------------------------------------------------------- writes
 
 

@@ -4,8 +4,7 @@ import asyncio
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
-from datetime import UTC, datetime, timedelta
-from heapq import heappop, heappush
+from datetime import datetime, timedelta
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from reporter.controller.reread_schedule import reread_interval
@@ -34,16 +33,15 @@ from reporter.rollup.desired import (
     is_outdated,
     make_patch,
     renewal_due_at,
+    share_values,
 )
+from reporter.status.agenda import Agenda, Pending
 from reporter.store.written_objects import WrittenObjectStore
 
 
 DEFAULT_RATE = WriteRate(2.0, 20.0, in_flight=4)
 
 OBJECTS_BETWEEN_YIELDS = 50
-
-AT_ONCE = datetime.max.replace(tzinfo=UTC)
-"""The time of a write that is due whenever it is looked at; those that were due earlier have priority."""
 
 ABOUT = 0.01
 """The share by which an interval of renewals may differ from that of the objects that there are."""
@@ -137,65 +135,6 @@ class _Look(NamedTuple, Generic[T]):
 # Writes.
 
 
-class _Pending(NamedTuple):
-    """
-    One object to write; the first in order is the most important.
-
-    *is_renewal*: only its time of evaluation is to be written.
-    """
-
-    is_renewal: bool
-    due_at: datetime
-    name: NamespacedName
-
-
-class _Agenda:
-    """The objects to write now, which are *due*, and the times at which to look at others again."""
-
-    def __init__(self) -> None:
-        self.due: dict[NamespacedName, _Pending] = {}
-        self._times: dict[NamespacedName, datetime] = {}
-        # A heap. An object with another time since has two entries, of which one counts.
-        self._queue: list[tuple[datetime, NamespacedName]] = []
-
-    def put(
-        self,
-        name: NamespacedName,
-        pending: _Pending | None,
-        deadline: datetime | None,
-        *,
-        now: datetime,
-    ) -> None:
-        """Replace what is known of an object. *deadline*: when time alone may change it."""
-        self.due.pop(name, None)
-        times = [] if deadline is None else [deadline]
-        if pending is not None and pending.due_at > now:
-            times.append(pending.due_at)
-        elif pending is not None:
-            is_overdue = pending.due_at < now
-            self.due[name] = pending if is_overdue else pending._replace(due_at=AT_ONCE)
-        if not times:
-            self._times.pop(name, None)
-        elif self._times.get(name) != min(times):
-            self._times[name] = min(times)
-            heappush(self._queue, (min(times), name))
-
-    def pop_reached(self, *, now: datetime) -> set[NamespacedName]:
-        """Return the objects whose time has come."""
-        reached = set()
-        while self._queue and self._queue[0][0] <= now:
-            at, name = heappop(self._queue)
-            if self._times.get(name) == at:
-                del self._times[name]
-                reached.add(name)
-        return reached
-
-    @property
-    def next_time(self) -> datetime | None:
-        """The time of the next object to look at again, or an earlier one."""
-        return self._queue[0][0] if self._queue else None
-
-
 class _Planned(NamedTuple):
     """
     The state of all that a plan was made from. *objects*, *statuses*: their revisions.
@@ -271,7 +210,7 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T], Generic[T, 
         self._objects, self._source, self._statuses = objects, source, statuses
         self._kind, self._count_write, self.rate = kind, count_write, rate
         self._looks: dict[NamespacedName, _Look[T]] = {}
-        self._agenda = _Agenda()
+        self._agenda = Agenda()
         # None before the first plan, during one, and after one that was not finished.
         self._planned: _Planned | None = None
         self._finished: set[NamespacedName] = set()
@@ -347,7 +286,7 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T], Generic[T, 
             changed = self._objects.changed_since(before.objects)
             if changed is not None:
                 return changed | finished | self._agenda.pop_reached(now=begun.at)
-        self._agenda = _Agenda()
+        self._agenda = Agenda()
         self._looks = {name: each for name, each in self._looks.items() if name in objects}
         self._written = {name: each for name, each in self._written.items() if name in objects}
         return tuple(objects)
@@ -396,7 +335,9 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T], Generic[T, 
             desired = before.desired
         else:
             memory = before.desired.memory if before is not None else None
-            desired = self._statuses.make(found, view, memory, now=now)
+            desired = share_values(
+                self._statuses.make(found, view, memory, now=now), found.status or {}
+            )
         look = self._looks[name] = _Look(found, basis, desired)
         return look
 
@@ -408,17 +349,17 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T], Generic[T, 
         interval: timedelta,
         *,
         now: datetime,
-    ) -> _Pending:
+    ) -> Pending:
         """
         Return the object with when to write it: as a change if its status is outdated, else as a renewal.
         """
         found = look.found
         is_done = self._written.get(name) == _Written(found.status, desired)
         if is_outdated(found, desired) and not is_done:
-            return _Pending(False, change_due_at(found, desired, now=now), name)
+            return Pending(False, change_due_at(found, desired, now=now), name)
         evaluated_at = look.basis.evaluated_at
         due_at = renewal_due_at(found, interval, evaluated_at=evaluated_at, now=now)
-        return _Pending(True, due_at, name)
+        return Pending(True, due_at, name)
 
     def render(self, name: NamespacedName, *, now: datetime) -> StatusWrite[T] | AfterTry:
         """
@@ -451,15 +392,21 @@ class StatusObjectPlan(WritePlan[NamespacedName, StatusWrite[T], T], Generic[T, 
         write = attempt.write
         self._count_write(WriteObjectResult.WRITTEN)
         self._failures.remove(attempt.key)
-        self._written[attempt.key] = _Written(result.status, write.desired)
-        if is_outdated(result, write.desired) and not self._is_pruned:
+        if is_outdated(result, write.desired):
+            self._written[attempt.key] = _Written(result.status, write.desired)
+            self._report_pruned()
+        else:
+            self._written.pop(attempt.key, None)
+        self._objects.written(write.found, result)
+        return AfterTry.DONE
+
+    def _report_pruned(self) -> None:
+        if not self._is_pruned:
             self._is_pruned = True
             logger.warning(
                 "the CRD of status objects drops a part of what is written; is it of an earlier"
                 " release? The CRD of this one is in the chart"
             )
-        self._objects.written(write.found, result)
-        return AfterTry.DONE
 
     def failed(self, attempt: Attempt[NamespacedName, StatusWrite[T]], err: KubeError) -> AfterTry:
         """

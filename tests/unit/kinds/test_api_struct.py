@@ -84,6 +84,14 @@ def test_labels_of_the_same_names_share_the_names():
     assert one.texts[0] is other.texts[0]
 
 
+def test_a_label_with_the_name_of_the_object_has_its_text():
+    labels = {"app": "qwen", "statefulset.kubernetes.io/pod-name": "qwen-7rk2p-0"}
+    text = msgspec.json.encode({"name": "qwen-7rk2p-0", "labels": labels})
+    meta = msgspec.json.decode(text, type=Metadata)
+    assert dict(meta.labels) == labels
+    assert meta.labels["statefulset.kubernetes.io/pod-name"] is meta.name
+
+
 def test_large_sets_of_names_are_not_kept_for_others():
     many = {f"label-{each}": "a" for each in range(MAX_SHARED_NAMES + 1)}
     one, other = decoded_labels(many), decoded_labels(many)

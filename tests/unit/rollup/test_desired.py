@@ -17,6 +17,7 @@ from reporter.rollup.desired import (
     make_patch,
     merge_patch,
     renewal_due_at,
+    share_values,
 )
 from reporter.rollup.records import RollUp
 from reporter.stories.format import apply_merge_patch
@@ -291,3 +292,20 @@ def test_a_merge_patch_makes_one_object_of_the_other(before, after):
     patch = merge_patch(before, after)
     assert apply_merge_patch(before, patch) == after
     assert (patch == {}) == (before == after)
+
+
+def test_a_status_shares_the_values_that_the_object_has():
+    held = {
+        "state": "Current",
+        "conditions": [{"type": "Ready", "status": "True"}],
+        "replicas": {},
+    }
+    status = {
+        "state": "Failed",
+        "conditions": [{"type": "Ready", "status": "True"}],
+        "blocking": None,
+    }
+    shared = share_values(DesiredStatus(None, status), held).status
+    assert shared == status
+    assert shared["conditions"] is held["conditions"]
+    assert share_values(DesiredStatus(None, None), held).status is None
