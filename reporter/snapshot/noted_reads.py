@@ -41,16 +41,17 @@ def _number_of(key: Hashable) -> int:
 
 
 class ReadNotes:
-    """The numbers that stand for what was read of a snapshot: whole maps, and keys of maps (see KEYS)."""
+    """
+    The numbers that stand for what was read of a snapshot: whole maps, and keys of maps (see KEYS).
 
-    __slots__ = ("_numbers",)
+    *add*: notes a number. It is that of the set itself, as a pass over 10,000 InferenceSets notes 400,000.
+    """
+
+    __slots__ = ("_numbers", "add")
 
     def __init__(self) -> None:
         self._numbers: set[int] = set()
-
-    def add(self, number: int) -> None:
-        """Note a number: that of a key, or of a whole map."""
-        self._numbers.add(number)
+        self.add: Callable[[int], None] = self._numbers.add
 
     def take(self) -> frozenset[int]:
         """Return the numbers since the last call."""
@@ -62,21 +63,23 @@ class ReadNotes:
 class _NotedMapping(Mapping[Any, Any]):
     """A mapping, or one shard of a map. A lookup notes its key, everything else the whole map."""
 
-    __slots__ = ("_add", "_content", "_first")
+    __slots__ = ("_add", "_begin", "_content", "_first", "_numbers")
 
     def __init__(self, content: Mapping[Any, Any], first: int, add: Callable[[int], None]) -> None:
         self._content, self._first, self._add = content, first, add
+        # Numbers from which on there are how many for keys, as `_number_of` has them.
+        self._begin, self._numbers = (first + 1, KEYS - 1) if first != DIFFERS else (DIFFERS, 1)
 
     def get(self, key: Any, default: Any = None) -> Any:
-        self._note(key)
+        self._add(self._begin + hash(key) % self._numbers)
         return self._content.get(key, default)
 
     def __getitem__(self, key: Any) -> Any:
-        self._note(key)
+        self._add(self._begin + hash(key) % self._numbers)
         return self._content[key]
 
     def __contains__(self, key: object) -> bool:
-        self._note(key)
+        self._add(self._begin + hash(key) % self._numbers)
         return key in self._content
 
     def __iter__(self) -> Iterator[Any]:
@@ -87,20 +90,21 @@ class _NotedMapping(Mapping[Any, Any]):
         self._add(self._first)
         return len(self._content)
 
-    def _note(self, key: Any) -> None:
-        self._add(self._first + _number_of(key) if self._first != DIFFERS else DIFFERS)
 
-
-class _NotedShards(Sequence[Any]):
-    """The shards of a map. *first*: its first number, or DIFFERS."""
+class _NotedShards(dict[int, _NotedMapping]):
+    """
+    The shards of a map by number, each made when it is first read. *first*: the first number, or DIFFERS.
+    """
 
     __slots__ = ("_add", "_first", "_shards")
 
     def __init__(self, shards: Sequence[Any], first: int, add: Callable[[int], None]) -> None:
+        super().__init__()
         self._shards, self._first, self._add = shards, first, add
 
-    def __getitem__(self, number: Any) -> Any:
-        return _NotedMapping(self._shards[number], self._first, self._add)
+    def __missing__(self, number: int) -> _NotedMapping:
+        found = self[number] = _NotedMapping(self._shards[number], self._first, self._add)
+        return found
 
     def __iter__(self) -> Iterator[Any]:
         self._add(self._first)
@@ -116,7 +120,8 @@ class _NotedMap(FrozenMap[Any, Any]):
     __slots__ = ("_add", "_first", "_view")
 
     def __init__(self, view: FrozenMap[Any, Any], first: int, add: Callable[[int], None]) -> None:
-        super().__init__(_NotedShards(view.shards, first, add))
+        shards: Any = _NotedShards(view.shards, first, add)  # by number too, as a sequence
+        super().__init__(shards)
         self._view, self._first, self._add = view, first, add
 
     def derive(self, function: Callable[[FrozenMap[Any, Any]], T]) -> T:
