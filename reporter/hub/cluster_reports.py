@@ -7,7 +7,7 @@ then lacks a state or a time, and is not Current.
 
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct, field
@@ -43,7 +43,7 @@ class SourceId(NamedTuple):
     uid: str
 
 
-class SourceReport(NamedTuple):
+class SourceReport(Struct, frozen=True, gc=False):
     """
     The report of one source on one cluster UID.
 
@@ -103,7 +103,14 @@ class DroppedCounter:
         }
 
 
-class ClusterSeries(Struct, frozen=True, gc=False):
+class ReportingSource(Struct, frozen=True, eq=False, gc=False):
+    """A source under a cluster label; there is one object of each."""
+
+    cluster: str
+    source: Source
+
+
+class ClusterSeries(Struct, frozen=True, eq=False, gc=False):
     """
     One series of a reporter.
 
@@ -111,10 +118,9 @@ class ClusterSeries(Struct, frozen=True, gc=False):
     the text of the label that tells them apart.
     """
 
-    cluster: str
-    source: Source
+    source: ReportingSource
     metric: str
-    key: State | str
+    key: str
 
 
 class DroppedSeries(Struct, frozen=True, gc=False):
@@ -135,6 +141,7 @@ class KnownSeries:
     def __init__(self, label: str) -> None:
         self._label = label
         self._known: dict[bytes, ClusterSeries | DroppedSeries] = {}
+        self._sources: dict[tuple[str, Source], ReportingSource] = {}
 
     def __len__(self) -> int:
         return len(self._known)
@@ -145,36 +152,40 @@ class KnownSeries:
 
         Raises msgspec.DecodeError for labels that are not those of a series.
         """
+        if len(self._known) > GROWTH * len(found):
+            self._forget_others(found)
         known = self._known
-        if len(known) > GROWTH * len(found):
-            texts = (bytes(each.metric) for each in found)
-            known = self._known = {text: known[text] for text in texts if text in known}
         for each in found:
             text = bytes(each.metric)
             meaning = known.get(text)
             if meaning is None:
-                meaning = known[text] = _find_meaning(each.labels, self._label)
+                meaning = known[text] = self._find_meaning(each.labels)
             yield meaning, each.value[1]
+
+    def _forget_others(self, found: Sequence[Series]) -> None:
+        known, texts = self._known, (bytes(each.metric) for each in found)
+        self._known = {text: known[text] for text in texts if text in known}
+        series = (each for each in self._known.values() if isinstance(each, ClusterSeries))
+        sources = {each.source for each in series}
+        self._sources = {(each.cluster, each.source): each for each in sources}
+
+    def _find_meaning(self, labels: Mapping[str, str]) -> ClusterSeries | DroppedSeries:
+        cluster, metric = labels.get(self._label, ""), metric_of(labels)
+        if not cluster:
+            return DroppedSeries(Dropped.NO_LABEL, describe(labels))
+        if len(cluster) > MAX_LENGTH or not cluster.isprintable():  # it is shown in terminals
+            return DroppedSeries(Dropped.INVALID, describe(labels))
+        key, source = _find_key(metric, labels), (cluster, source_of(labels))
+        if key is None:
+            return DroppedSeries(Dropped.INVALID, cluster)
+        found = self._sources.setdefault(source, ReportingSource(*source))
+        # The texts are the same in the series of all clusters.
+        key = key if isinstance(key, State) else sys.intern(key)
+        return ClusterSeries(found, sys.intern(metric), key)
 
 
 GROWTH = 1.25
 """The meanings beyond which those of series that are gone are forgotten, as a multiple of the answer's series."""
-
-
-def _find_meaning(labels: Mapping[str, str], label: str) -> ClusterSeries | DroppedSeries:
-    cluster, metric = labels.get(label, ""), metric_of(labels)
-    if not cluster:
-        return DroppedSeries(Dropped.NO_LABEL, describe(labels))
-    if len(cluster) > MAX_LENGTH or not cluster.isprintable():  # it is shown in terminals
-        return DroppedSeries(Dropped.INVALID, describe(labels))
-    key = _find_key(metric, labels)
-    if key is None:
-        return DroppedSeries(Dropped.INVALID, cluster)
-    # The texts are the same in the other series of the cluster, or of all clusters.
-    key = key if isinstance(key, State) else sys.intern(key)
-    return ClusterSeries(
-        sys.intern(cluster), sys.intern(source_of(labels)), sys.intern(metric), key
-    )
 
 
 def _find_key(metric: str, labels: Mapping[str, str]) -> State | str | None:
@@ -198,109 +209,201 @@ _KEY_LABELS: Mapping[str, str] = {
 }
 
 
-K = TypeVar("K")
-V = TypeVar("V", int, float)
+# ---------------------------------------------------------------- what one source reports
 
 
-class _SourceBuilder:
+SeriesValues: TypeAlias = Mapping[ClusterSeries, str]
+"""The values of series as text."""
+
+K = TypeVar("K", bound=str)
+
+
+class _Numbers:
     """
-    The report of one source so far.
+    The numbers of one source so far.
 
-    *contradicts*: two series differ in their values alone, so that their targets cannot be told apart.
-    The larger value counts then: which series comes first may change from answer to answer, and a time
-    that changes thereby would be taken for a new evaluation.
+    *contradicts*: two series differ in their values alone, so that their targets cannot be told apart. The
+    larger value counts then. *invalid*: the series that no reporter writes.
     """
 
     __slots__ = (
-        "contradicts", "counts", "numbers", "rights", "states", "times", "unobserved", "versions",
+        "contradicts", "counts", "invalid", "numbers", "rights", "states", "unobserved", "versions",
     )  # fmt: skip
 
-    def __init__(self) -> None:
-        self.contradicts = False
-        self.times: dict[str, float] = {}
+    def __init__(self, values: SeriesValues) -> None:
+        self.contradicts, self.invalid = False, 0
         self.states: set[State] = set()
         self.counts: dict[State, int] = {}
         self.numbers: dict[str, int] = {}
         self.rights: set[str] = set()
         self.unobserved: dict[str, int] = {}
         self.versions: set[str] = set()
+        for each, text in values.items():
+            value = parse_value(text)
+            most = 1 if each.metric == queries.STATE else MAX_COUNT
+            if value is None or not 0 <= value <= most or (most == 1 and value not in {0, 1}):
+                self.invalid += 1
+            else:
+                self._add(each.metric, each.key, int(value))
 
-    def add(self, metric: str, key: State | str, value: float) -> bool:
-        """Take a number; return False if it is none of a reporter."""
+    def _add(self, metric: str, key: str, value: int) -> None:
         if isinstance(key, State):
             if metric == queries.INFERENCE_SETS:
-                self._put(self.counts, key, int(value))
-            elif value == 1:
+                self._put(self.counts, key, value)
+            elif value:
                 self.states.add(key)
         elif metric == queries.REPLICAS:
-            self._put(self.numbers, key, int(value))
-        elif metric == queries.EVALUATED:
-            self._put(self.times, key, value)
+            self._put(self.numbers, key, value)
         elif metric == queries.CLUSTER_INFO:
             self.versions.add(key)
         elif metric == queries.UNOBSERVED:
-            self._put(self.unobserved, key, int(value))
+            self._put(self.unobserved, key, value)
         elif metric == queries.MISSING_RIGHTS and value:
             self.rights.add(key)
-        return metric != queries.STATE or value in {0, 1}
 
-    def _put(self, values: dict[K, V], key: K, value: V) -> None:
+    def _put(self, values: dict[K, int], key: K, value: int) -> None:
         old = values.get(key, value)
         self.contradicts |= old != value
         values[key] = max(old, value)
 
-    def reports(self, source: Source) -> Iterable[tuple[SourceId, SourceReport]]:
-        is_one = len(self.states) == 1 and not self.contradicts
-        state = next(iter(self.states)) if is_one else None
-        version = next(iter(self.versions)) if len(self.versions) == 1 else ""
-        counts = self.counts if is_complete(self.counts) else {}
-        replicas, unobserved = read_replicas(self.numbers), self._find_unobserved(counts)
-        for uid, time in self.times.items():
-            report = SourceReport(uid, time, state, counts, replicas, version, unobserved)
-            yield SourceId(source, uid), report
 
-    def _find_unobserved(self, counts: Mapping[State, int]) -> Unobserved | None:
-        found = Unobserved(
-            namespaces=self.unobserved.get(queries.UNKNOWN_NAMESPACES, 0),
-            inference_sets=counts.get(State.UNKNOWN, 0),
-            unlisted=not counts or bool(self.unobserved.get(queries.UNLISTED_LAYERS)),
-            missing_rights=tuple(sorted(self.rights)[:MAX_SHOWN]),
-        )
-        says_all = {queries.UNKNOWN_NAMESPACES, queries.UNLISTED_LAYERS} <= self.unobserved.keys()
-        return found if says_all or found != Unobserved() else None
-
-
-def gather_clusters(
-    found: Sequence[Series], known: KnownSeries, time: float | None
-) -> ClustersAnswer:
+class _Times(NamedTuple):
     """
-    Return what each source reports, by cluster label.
+    The times of evaluation of one source by cluster UID. *contradicts*, *invalid*: see _Numbers.
 
-    *time*: of the engine, None without series. Series that no reporter writes are dropped and counted.
-    Raises msgspec.DecodeError for labels that are not those of a series.
+    Of two times the later one counts: which series comes first may change from answer to answer, and a time
+    that changes thereby would be taken for a new evaluation.
     """
-    sources: defaultdict[str, defaultdict[Source, _SourceBuilder]]
-    sources = defaultdict(lambda: defaultdict(_SourceBuilder))
-    series: defaultdict[str, int] = defaultdict(int)
-    dropped = DroppedCounter()
-    for meaning, text in known.read(found):
-        if isinstance(meaning, DroppedSeries):
-            dropped.add(meaning.why, meaning.name)
+
+    by_uid: Mapping[str, float]
+    contradicts: bool
+    invalid: int
+
+
+def _read_times(values: SeriesValues) -> _Times:
+    by_uid: dict[str, float] = {}
+    contradicts, invalid = False, 0
+    for each, text in values.items():
+        value = parse_value(text)
+        if value is None:
+            invalid += 1
             continue
-        cluster, metric, value = meaning.cluster, meaning.metric, parse_value(text)
-        if value is None or not (metric == queries.EVALUATED or 0 <= value <= MAX_COUNT):
-            dropped.add(Dropped.INVALID, cluster)
-        elif sources[cluster][meaning.source].add(metric, meaning.key, value):
-            series[cluster] += 1
-        else:
-            dropped.add(Dropped.INVALID, cluster)
-    # Each is freed when its report is there: they take several times the memory of the reports.
-    reports = {
-        cluster: {
-            each: report
-            for source, builder in sources.pop(cluster).items()
-            for each, report in builder.reports(source)
+        old = by_uid.get(each.key, value)
+        contradicts |= old != value
+        by_uid[each.key] = max(old, value)
+    return _Times(by_uid, contradicts, invalid)
+
+
+class _Reading(NamedTuple):
+    """
+    The reports of a source but for the times of evaluation, and the *values* that they were read from.
+
+    *valid*, *invalid*: how many of these series count, and how many are none of a reporter.
+    """
+
+    values: SeriesValues
+    valid: int
+    invalid: int
+    state: State | None
+    counts: Mapping[State, int]
+    replicas: Replicas | None
+    version: str
+    unobserved: Unobserved | None
+
+
+def _read_source(values: SeriesValues) -> _Reading:
+    found = _Numbers(values)
+    is_one = len(found.states) == 1 and not found.contradicts
+    counts = found.counts if is_complete(found.counts) else {}
+    return _Reading(
+        values,
+        len(values) - found.invalid,
+        found.invalid,
+        next(iter(found.states)) if is_one else None,
+        counts,
+        read_replicas(found.numbers),
+        next(iter(found.versions)) if len(found.versions) == 1 else "",
+        _find_unobserved(found, counts),
+    )
+
+
+def _find_unobserved(numbers: _Numbers, counts: Mapping[State, int]) -> Unobserved | None:
+    found = Unobserved(
+        namespaces=numbers.unobserved.get(queries.UNKNOWN_NAMESPACES, 0),
+        inference_sets=counts.get(State.UNKNOWN, 0),
+        unlisted=not counts or bool(numbers.unobserved.get(queries.UNLISTED_LAYERS)),
+        missing_rights=tuple(sorted(numbers.rights)[:MAX_SHOWN]),
+    )
+    says_all = {queries.UNKNOWN_NAMESPACES, queries.UNLISTED_LAYERS} <= numbers.unobserved.keys()
+    return found if says_all or found != Unobserved() else None
+
+
+# ---------------------------------------------------------------- an answer
+
+
+class ClusterReportReader:
+    """
+    Reads the answers about clusters, one after the other. *label*: the name of the cluster label.
+
+    From answer to answer little changes but the times of evaluation, so only that is read again.
+    """
+
+    def __init__(self, label: str) -> None:
+        self._known = KnownSeries(label)
+        self._readings: Mapping[ReportingSource, _Reading] = {}
+
+    def read(self, found: Sequence[Series], time: float | None) -> ClustersAnswer:
+        """
+        Return what each source reports, by cluster label.
+
+        *time*: of the engine, None without series. Series that no reporter writes are dropped and
+        counted. Raises msgspec.DecodeError for labels that are not those of a series.
+        """
+        values: defaultdict[ReportingSource, dict[ClusterSeries, str]] = defaultdict(dict)
+        times: defaultdict[ReportingSource, dict[ClusterSeries, str]] = defaultdict(dict)
+        dropped = DroppedCounter()
+        for each, text in self._known.read(found):
+            if isinstance(each, DroppedSeries):
+                dropped.add(each.why, each.name)
+            elif each.metric == queries.EVALUATED:
+                times[each.source][each] = text
+            else:
+                values[each.source][each] = text
+        self._readings = {
+            source: self._read_source(source, values.get(source, {}))
+            for source in dict.fromkeys((*values, *times))
         }
-        for cluster in tuple(sources)
-    }
-    return ClustersAnswer(time, reports, dict(series), dropped.finish())
+        reports: defaultdict[str, dict[SourceId, SourceReport]] = defaultdict(dict)
+        series: defaultdict[str, int] = defaultdict(int)
+        for source, reading in self._readings.items():
+            of_source = times.get(source, {})
+            evaluated = _read_times(of_source)
+            valid = reading.valid + len(of_source) - evaluated.invalid
+            invalid = reading.invalid + evaluated.invalid
+            if invalid:
+                dropped.add(Dropped.INVALID, source.cluster, invalid)
+            if valid:
+                series[source.cluster] += valid
+                reports[source.cluster].update(_reports(source.source, reading, evaluated))
+        return ClustersAnswer(time, dict(reports), dict(series), dropped.finish())
+
+    def _read_source(self, source: ReportingSource, values: SeriesValues) -> _Reading:
+        before = self._readings.get(source)
+        return before if before is not None and before.values == values else _read_source(values)
+
+
+def _reports(
+    source: Source, reading: _Reading, evaluated: _Times
+) -> Iterator[tuple[SourceId, SourceReport]]:
+    state = None if evaluated.contradicts else reading.state
+    for uid, time in evaluated.by_uid.items():
+        report = SourceReport(
+            uid,
+            time,
+            state,
+            reading.counts,
+            reading.replicas,
+            reading.version,
+            reading.unobserved,
+        )
+        yield SourceId(source, uid), report

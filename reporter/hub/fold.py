@@ -44,7 +44,7 @@ def fold(
         verdict = judge(member, before, after, rules, now=now)
         record = _advance(before, verdict, after, answers, now=now)
         is_same = record.content == before.content
-        clusters[name] = record if is_same else record._replace(revision=fleet.revision + 1)
+        clusters[name] = record if is_same else replace(record, revision=fleet.revision + 1)
     is_same = (after.dropped, after.remembers) == (fleet.dropped, fleet.remembers)
     is_same = is_same and _revisions(clusters) == _revisions(fleet.clusters)
     revision = fleet.revision if is_same else fleet.revision + 1
@@ -148,7 +148,7 @@ def _record_before(fleet: Fleet, name: str, member: Member, *, now: float) -> Fl
     if record is None:
         content = Content(code=FleetCode.NOT_ASKED)
         record = FleetRecord(member.label, member.uid, content, since=now, first_engaged=now)
-    return record._replace(revision=fleet.revision + 1)
+    return replace(record, revision=fleet.revision + 1)
 
 
 def _advance(
@@ -164,10 +164,10 @@ def _advance(
         if last_update == now and fleet.engine_time is not None:
             age = fleet.engine_time - chosen.report.evaluated
             skew = source_state.observe(skew, age, now=now)
-    is_same_state = content[:3] == before.content[:3]
-    return before._replace(
+    return replace(
+        before,
         content=content,
-        since=before.since if is_same_state else now,
+        since=before.since if _is_same_state(content, before.content) else now,
         last_update=last_update,
         evaluated=before.evaluated if chosen is None else chosen.report.evaluated,
         skew=skew,
@@ -175,6 +175,10 @@ def _advance(
         was_seen=before.was_seen or bool(sources),
         source=verdict.chosen.source if verdict.chosen is not None else "",
     )
+
+
+def _is_same_state(one: Content, other: Content) -> bool:
+    return (one.state, one.last_known, one.code) == (other.state, other.last_known, other.code)
 
 
 # ---------------------------------------------------------------- what is shown
@@ -192,7 +196,7 @@ def _show(
     """Return what is shown after a round: what stands while nothing new is known, and what does not."""
     before, is_skewed = record.content, source_state.is_skewed(record.skew)
     if verdict.state is None:
-        return before._replace(skewed=is_skewed)
+        return replace(before, skewed=is_skewed)
     packages = before.packages
     if answers.revisions is not None:
         packages = answers.revisions.get(record.label, {})
@@ -211,8 +215,8 @@ def _show(
     )
     if verdict.code is not None or report is None or verdict.chosen is None:
         return shown
-    shown = shown._replace(
-        counts=report.counts, replicas=report.replicas, unobserved=report.unobserved
+    shown = replace(
+        shown, counts=report.counts, replicas=report.replicas, unobserved=report.unobserved
     )
     trouble = None
     if answers.trouble is not None:
@@ -225,9 +229,10 @@ def _with_trouble(before: Content, shown: Content, trouble: ClusterTrouble | Non
     """Add what blocks; what was known before stays while the cluster is in the same state."""
     if trouble is not None:
         blocking = trouble.blocking if shown.state is not State.CURRENT else None
-        return shown._replace(blocking=blocking, namespaces=trouble.namespaces, trouble_known=True)
+        return replace(shown, blocking=blocking, namespaces=trouble.namespaces, trouble_known=True)
     if before.state is shown.state and before.code is None:
-        return shown._replace(
+        return replace(
+            shown,
             blocking=before.blocking,
             namespaces=before.namespaces,
             trouble_known=before.trouble_known,

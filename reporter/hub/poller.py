@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple, TypeVar
 
 from reporter.hub import query_results
-from reporter.hub.cluster_reports import ClustersAnswer, KnownSeries, gather_clusters
+from reporter.hub.cluster_reports import ClusterReportReader, ClustersAnswer
 from reporter.hub.queries import SERIES_LIMIT, of_history, of_round
 from reporter.hub.query_client import QueryClient, QueryFailed, Vector, read
 from reporter.kube.backoff import Backoff, BackoffParameters
@@ -65,7 +65,7 @@ class Poller:
         self._jitter = jitter
         self._label, self._max_clusters = settings.hub_cluster_label, settings.hub_max_clusters
         self._queries = of_round(self._label)
-        self._known = KnownSeries(self._label)
+        self._reader = ClusterReportReader(self._label)
         self._time_limit = max(settings.hub_interval / len(self._queries), LEAST_TIME_LIMIT)
         forget = int(settings.hub_forget.total_seconds())
         ranges = [int(each.total_seconds()) for each in HISTORY_RANGES]
@@ -132,7 +132,7 @@ class Poller:
         return history
 
     def _gather_clusters(self, found: Vector) -> ClustersAnswer:
-        answer = gather_clusters(found.series, self._known, found.time)
+        answer = self._reader.read(found.series, found.time)
         if len(answer.reports) > self._max_clusters:
             why = f"{len(answer.reports)} clusters, and --hub-max-clusters={self._max_clusters}"
             raise QueryFailed(QueryResult.TOO_MANY, why)

@@ -38,7 +38,7 @@ class FleetRules(Struct, frozen=True):
     forget: float = 14 * 86_400.0
 
 
-class Content(NamedTuple):
+class Content(Struct, frozen=True, gc=False):
     """
     The answer about a cluster, without ages.
 
@@ -64,7 +64,7 @@ class Content(NamedTuple):
     unobserved: Unobserved | None = Unobserved()
 
 
-class FleetRecord(NamedTuple):
+class FleetRecord(Struct, frozen=True, gc=False):
     """
     The answer about a cluster, and what it rests on.
 

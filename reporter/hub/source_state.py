@@ -5,12 +5,15 @@ The skew of a cluster's clock is shown and decides nothing.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reporter.hub.cluster_reports import SourceId, SourceReport
 
 
-class SourceState(NamedTuple):
+class SourceState(Struct, frozen=True, gc=False):
     """
     The knowledge about one source and UID under a label.
 
@@ -62,10 +65,10 @@ def update(
         if old is None:
             after[each] = SourceState(report, now, now)
         elif is_same(report.evaluated, old.report.evaluated):
-            kept = report._replace(evaluated=old.report.evaluated)
-            after[each] = old._replace(report=kept, seen=now)
+            kept = replace(report, evaluated=old.report.evaluated)
+            after[each] = replace(old, report=kept, seen=now)
         elif any(is_same(report.evaluated, time) for time in old.earlier):
-            after[each] = old._replace(seen=now)
+            after[each] = replace(old, seen=now)
         else:
             earlier = (old.report.evaluated, *old.earlier)[:EARLIER_TIMES]
             after[each] = SourceState(report, old.first_seen, now, now, earlier)
@@ -86,7 +89,7 @@ SKEW_LIMIT = 60.0
 WINDOW_SECONDS = 300.0
 
 
-class SkewWindow(NamedTuple):
+class SkewWindow(Struct, frozen=True, gc=False):
     """
     The smallest age of a cluster's time of evaluation at the moment of a change, in two windows.
 
@@ -113,7 +116,7 @@ def observe(before: SkewWindow | None, age: float, *, now: float) -> SkewWindow:
         return SkewWindow(now, age)
     if now - before.started > WINDOW_SECONDS:
         return SkewWindow(now, age, before.smallest)
-    return before._replace(smallest=min(before.smallest, age))
+    return before if age >= before.smallest else replace(before, smallest=age)
 
 
 def is_skewed(window: SkewWindow | None) -> bool:

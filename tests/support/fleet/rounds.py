@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from reporter.hub.cluster_reports import KnownSeries, gather_clusters
+from reporter.hub.cluster_reports import ClusterReportReader
 from reporter.hub.document import FleetView, confirmed_at, render_status
 from reporter.hub.fold import fold
 from reporter.hub.query_results import Answers, gather_revisions, gather_trouble
@@ -48,9 +48,8 @@ def a_cluster(
 def answers_of(sources: Iterable[SourceSeries], *, time: float) -> Answers:
     """Return complete answers to all three queries."""
     every = list(sources)
-    clusters = gather_clusters(
-        series_of(all_clusters(every)), KnownSeries(LABEL), time if every else None
-    )
+    reader = ClusterReportReader(LABEL)
+    clusters = reader.read(series_of(all_clusters(every)), time if every else None)
     return Answers(
         clusters,
         gather_trouble(series_of(s for each in every for s in each.trouble()), LABEL),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from reporter.hub import queries as labels
-from reporter.hub.cluster_reports import MAX_NAMES, KnownSeries, gather_clusters
+from reporter.hub.cluster_reports import MAX_NAMES, ClusterReportReader, KnownSeries
 from reporter.hub.query_results import gather_namespaces, gather_revisions, gather_trouble
 from reporter.hub.series import STATES, source_of
 from reporter.metrics.declarations import (
@@ -33,7 +33,11 @@ YEAR_2099 = datetime(2099, 1, 1, tzinfo=UTC).timestamp()
 
 
 def gather(*sources: SourceSeries):
-    return gather_clusters(series_of(all_clusters(sources)), KnownSeries("cluster"), NOON)
+    return read(all_clusters(sources))
+
+
+def read(samples: list[SeriesSample], reader: ClusterReportReader | None = None):
+    return (reader or ClusterReportReader("cluster")).read(series_of(samples), NOON)
 
 
 def test_names_and_labels_are_those_of_the_metrics():
@@ -89,9 +93,7 @@ def test_sources_that_cannot_be_told_apart_have_no_state_and_one_time(turned):
     later = replace(SourceSeries(), evaluated=NOON + 7, counts={State.CURRENT: 4}).clusters()
     other = [SeriesSample({**each.labels, "version": "2"}, each.value) for each in later]
     samples = [*other, *one] if turned else [*one, *other]
-    (report,) = (
-        gather_clusters(series_of(samples), KnownSeries("cluster"), NOON).reports["prod"].values()
-    )
+    (report,) = read(samples).reports["prod"].values()
     assert (report.evaluated, report.state, report.counts) == (
         NOON + 7,
         None,
@@ -102,9 +104,7 @@ def test_sources_that_cannot_be_told_apart_have_no_state_and_one_time(turned):
 def test_counts_of_which_some_are_missing_are_not_known():
     current = "inferencesets", State.CURRENT.key
     left = [s for s in SourceSeries().clusters() if not _is(s, *current)]
-    (report,) = (
-        gather_clusters(series_of(left), KnownSeries("cluster"), NOON).reports["prod"].values()
-    )
+    (report,) = read(left).reports["prod"].values()
     assert (report.state, report.counts) == (State.CURRENT, {})
 
 
@@ -114,9 +114,7 @@ def _is(sample: SeriesSample, metric: str, state: str) -> bool:
 
 def test_a_source_without_a_time_is_none():
     samples = [s for s in SourceSeries().clusters() if "cluster_uid" not in s.labels]
-    assert gather_clusters(series_of(samples), KnownSeries("cluster"), NOON).reports == {
-        "prod": {}
-    }
+    assert read(samples).reports == {"prod": {}}
 
 
 def test_what_no_reporter_writes_is_dropped_and_named():
@@ -135,7 +133,7 @@ def test_what_no_reporter_writes_is_dropped_and_named():
         SeriesSample({"__name__": name, "cluster": "f" * 254}, "1"),
         SeriesSample({"__name__": name, "cluster": "\x1b[31m", "pod": "\x1b"}, "1"),
     ]
-    dropped = gather_clusters(series_of(samples), KnownSeries("cluster"), NOON).dropped
+    dropped = read(samples).dropped
     assert dropped.keys() == {Dropped.INVALID}
     assert dropped[Dropped.INVALID].series == len(samples)
     assert all(each.isprintable() for each in dropped[Dropped.INVALID].names)
@@ -148,17 +146,32 @@ def test_at_most_twenty_names_are_kept():
     assert len(dropped.names) == MAX_NAMES
 
 
-def test_labels_that_were_read_before_have_the_numbers_of_the_new_answer():
-    known = KnownSeries("cluster")
-    first, other = SourceSeries(), replace(SourceSeries(), label="west", uid="uid-2")
-    gather_clusters(series_of(all_clusters([first, other])), known, NOON)
-    later = replace(first, evaluated=NOON + 7, states=(State.FAILED,), counts={State.FAILED: 2})
-    nameless = replace(first, label="")
-    samples = all_clusters([other, nameless, later])
-    answer = gather_clusters(series_of(samples), known, NOON + 7)
-    assert answer == gather_clusters(series_of(samples), KnownSeries("cluster"), NOON + 7)
-    (report,) = answer.reports["prod"].values()
-    assert (report.evaluated, report.state) == (NOON + 7, State.FAILED)
+FIRST, OTHER = SourceSeries(), replace(SourceSeries(), label="west", uid="uid-2")
+MOVED = replace(FIRST, target={"job": "reporter", "pod": "b"})
+ANSWERS = {
+    "the same": [FIRST, OTHER],
+    "later": [replace(FIRST, evaluated=NOON + 7), replace(OTHER, evaluated=NOON + 8)],
+    "another state": [OTHER, replace(FIRST, states=(State.FAILED,), counts={State.FAILED: 2})],
+    "no numbers": [replace(FIRST, counts={}), replace(OTHER, unobserved={})],
+    "one is gone": [OTHER],
+    "nothing": [],
+    "another source": [MOVED, OTHER],
+    "two sources": [FIRST, MOVED],
+    "no cluster label": [replace(FIRST, label=""), OTHER],
+    "no time": [replace(FIRST, evaluated="NaN"), OTHER],
+    "no number": [replace(FIRST, counts={State.CURRENT: -1}), OTHER],
+    "two times": [FIRST, replace(FIRST, evaluated=NOON + 9, version="0.2.0"), OTHER],
+}
+
+
+@pytest.mark.parametrize("later", ANSWERS)
+@pytest.mark.parametrize("earlier", ANSWERS)
+def test_an_answer_means_the_same_whatever_was_answered_before(earlier, later):
+    reader = ClusterReportReader("cluster")
+    samples = all_clusters(ANSWERS[later])
+    read(all_clusters(ANSWERS[earlier]), reader)
+    assert read(samples, reader) == read(samples)
+    assert read(samples, reader) == read(samples)
 
 
 def test_labels_that_are_gone_are_forgotten():
@@ -166,7 +179,7 @@ def test_labels_that_are_gone_are_forgotten():
     for number in range(50):
         source = replace(SourceSeries(), target={"pod": f"pod-{number}"})
         series = series_of(source.clusters())
-        assert gather_clusters(series, known, NOON).series == {"prod": len(series)}
+        assert len(list(known.read(series))) == len(series)
         assert len(known) <= 2 * len(series)
 
 
