@@ -244,9 +244,9 @@ class _Numbers:
             if value is None or not 0 <= value <= most or (most == 1 and value not in {0, 1}):
                 self.invalid += 1
             else:
-                self._add(each.metric, each.key, int(value))
+                self._add(each.metric, each.key, value)
 
-    def _add(self, metric: str, key: str, value: int) -> None:
+    def _add(self, metric: str, key: str, value: float) -> None:
         if isinstance(key, State):
             if metric == queries.INFERENCE_SETS:
                 self._put(self.counts, key, value)
@@ -261,10 +261,11 @@ class _Numbers:
         elif metric == queries.MISSING_RIGHTS and value:
             self.rights.add(key)
 
-    def _put(self, values: dict[K, int], key: K, value: int) -> None:
-        old = values.get(key, value)
-        self.contradicts |= old != value
-        values[key] = max(old, value)
+    def _put(self, values: dict[K, int], key: K, value: float) -> None:
+        number = int(value)
+        old = values.get(key, number)
+        self.contradicts |= old != number
+        values[key] = max(old, number)
 
 
 class _Times(NamedTuple):

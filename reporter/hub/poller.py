@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import random
+import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypeVar
@@ -66,6 +67,8 @@ class Poller:
         self._label, self._max_clusters = settings.hub_cluster_label, settings.hub_max_clusters
         self._queries = of_round(self._label)
         self._reader = ClusterReportReader(self._label)
+        # The answer of an ended term may still be read in its thread when the next one begins.
+        self._reading = threading.Lock()
         self._time_limit = max(settings.hub_interval / len(self._queries), LEAST_TIME_LIMIT)
         forget = int(settings.hub_forget.total_seconds())
         ranges = [int(each.total_seconds()) for each in HISTORY_RANGES]
@@ -132,7 +135,8 @@ class Poller:
         return history
 
     def _gather_clusters(self, found: Vector) -> ClustersAnswer:
-        answer = self._reader.read(found.series, found.time)
+        with self._reading:
+            answer = self._reader.read(found.series, found.time)
         if len(answer.reports) > self._max_clusters:
             why = f"{len(answer.reports)} clusters, and --hub-max-clusters={self._max_clusters}"
             raise QueryFailed(QueryResult.TOO_MANY, why)
