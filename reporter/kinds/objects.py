@@ -99,8 +99,8 @@ def pack_labels(labels: Mapping[str, str] | None, name: str = "") -> Mapping[str
     """
     Return a dict of labels as PackedLabels; anything else, as those of a copied struct, as it is.
 
-    *name*: of the object that has them. No other has it as a value, so it is not interned: pods of a
-    StatefulSet have a label with their own name.
+    *name*: of the object that has them. A label with that name, as pods of a StatefulSet have one, shares its
+    text: hardly any other object has such a label.
     """
     if labels.__class__ is not dict or not labels:
         return labels

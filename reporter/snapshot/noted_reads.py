@@ -67,7 +67,7 @@ class _NotedMapping(Mapping[Any, Any]):
 
     def __init__(self, content: Mapping[Any, Any], first: int, add: Callable[[int], None]) -> None:
         self._content, self._first, self._add = content, first, add
-        # Numbers from which on there are how many for keys, as `_number_of` has them.
+        # The first number of the keys, and how many there are: see `_number_of`.
         self._begin, self._numbers = (first + 1, KEYS - 1) if first != DIFFERS else (DIFFERS, 1)
 
     def get(self, key: Any, default: Any = None) -> Any:
