@@ -216,6 +216,7 @@ SeriesValues: TypeAlias = Mapping[ClusterSeries, str]
 """The values of series as text."""
 
 K = TypeVar("K", bound=str)
+V = TypeVar("V", int, float)
 
 
 class _Numbers:
@@ -240,32 +241,36 @@ class _Numbers:
         self.versions: set[str] = set()
         for each, text in values.items():
             value = parse_value(text)
-            most = 1 if each.metric == queries.STATE else MAX_COUNT
-            if value is None or not 0 <= value <= most or (most == 1 and value not in {0, 1}):
-                self.invalid += 1
-            else:
+            if value is not None and _is_valid(each.metric, value):
                 self._add(each.metric, each.key, value)
+            else:
+                self.invalid += 1
 
     def _add(self, metric: str, key: str, value: float) -> None:
         if isinstance(key, State):
             if metric == queries.INFERENCE_SETS:
-                self._put(self.counts, key, value)
+                self.contradicts |= _put(self.counts, key, int(value))
             elif value:
                 self.states.add(key)
         elif metric == queries.REPLICAS:
-            self._put(self.numbers, key, value)
+            self.contradicts |= _put(self.numbers, key, int(value))
         elif metric == queries.CLUSTER_INFO:
             self.versions.add(key)
         elif metric == queries.UNOBSERVED:
-            self._put(self.unobserved, key, value)
+            self.contradicts |= _put(self.unobserved, key, int(value))
         elif metric == queries.MISSING_RIGHTS and value:
             self.rights.add(key)
 
-    def _put(self, values: dict[K, int], key: K, value: float) -> None:
-        number = int(value)
-        old = values.get(key, number)
-        self.contradicts |= old != number
-        values[key] = max(old, number)
+
+def _is_valid(metric: str, value: float) -> bool:
+    return value in {0, 1} if metric == queries.STATE else 0 <= value <= MAX_COUNT
+
+
+def _put(values: dict[K, V], key: K, value: V) -> bool:
+    """Keep the larger of two values of a key, and return whether they contradict."""
+    old = values.get(key, value)
+    values[key] = max(old, value)
+    return old != value
 
 
 class _Times(NamedTuple):
@@ -288,10 +293,8 @@ def _read_times(values: SeriesValues) -> _Times:
         value = parse_value(text)
         if value is None:
             invalid += 1
-            continue
-        old = by_uid.get(each.key, value)
-        contradicts |= old != value
-        by_uid[each.key] = max(old, value)
+        else:
+            contradicts |= _put(by_uid, each.key, value)
     return _Times(by_uid, contradicts, invalid)
 
 
