@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reporter.hub import queries
 from reporter.hub.series import (
@@ -369,10 +370,10 @@ class ClusterReportReader:
         for each, text in self._known.read(found):
             if isinstance(each, DroppedSeries):
                 dropped.add(each.why, each.name)
-            elif each.metric == queries.EVALUATED:
-                times[each.source][each] = text
-            else:
-                values[each.source][each] = text
+                continue
+            of_source = (times if each.metric == queries.EVALUATED else values)[each.source]
+            # One that is there twice may contradict itself.
+            of_source[each if each not in of_source else replace(each)] = text
         self._readings = {
             source: self._read_source(source, values.get(source, {}))
             for source in dict.fromkeys((*values, *times))
@@ -380,9 +381,9 @@ class ClusterReportReader:
         reports: defaultdict[str, dict[SourceId, SourceReport]] = defaultdict(dict)
         series: defaultdict[str, int] = defaultdict(int)
         for source, reading in self._readings.items():
-            of_source = times.get(source, {})
-            evaluated = _read_times(of_source)
-            valid = reading.valid + len(of_source) - evaluated.invalid
+            found_times = times.get(source, {})
+            evaluated = _read_times(found_times)
+            valid = reading.valid + len(found_times) - evaluated.invalid
             invalid = reading.invalid + evaluated.invalid
             if invalid:
                 dropped.add(Dropped.INVALID, source.cluster, invalid)

@@ -146,6 +146,20 @@ def test_at_most_twenty_names_are_kept():
     assert len(dropped.names) == MAX_NAMES
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_series_that_is_there_twice_may_contradict_itself(turned):
+    """An engine that answers for several copies may have each once, in any order."""
+    one = list(SourceSeries().clusters())
+    other = list(replace(SourceSeries(), evaluated=NOON + 7).clusters())
+    answer = read([*other, *one] if turned else [*one, *other])
+    (report,) = answer.reports["prod"].values()
+    assert (report.evaluated, report.state) == (NOON + 7, None)
+    assert answer.series == {"prod": len(one) + len(other)}
+    numbers = list(replace(SourceSeries(), counts={State.CURRENT: 4}).clusters())
+    (report,) = read([*numbers, *one] if turned else [*one, *numbers]).reports["prod"].values()
+    assert (report.counts[State.CURRENT], report.state) == (4, None)
+
+
 FIRST, OTHER = SourceSeries(), replace(SourceSeries(), label="west", uid="uid-2")
 MOVED = replace(FIRST, target={"job": "reporter", "pod": "b"})
 ANSWERS = {
