@@ -36,9 +36,12 @@ from reporter.store.store import Store
 
 
 CHANGE_BATCH_WINDOW = timedelta(milliseconds=10)
+"""Changes within this time after a pass that a change led to are evaluated together."""
+
+LONGEST_PAUSE = timedelta(milliseconds=250)
 """
-Changes within this time after a pass that a change led to are evaluated together, or within as long
-as that pass took: in an outage of all models at once there must be time left to write Events.
+The longest pause between two passes. It is as long as the first one took: in an outage of all models at once
+there must be time left to write Events, and in its middle the cause must not wait for what follows from it.
 Changes that waited for a full pass have waited enough.
 """
 
@@ -131,7 +134,7 @@ class Controller:
             if full:
                 resync_at = now + self._resync
             took = await self._run_pass_yielding(full=full)
-            pause = max(CHANGE_BATCH_WINDOW.total_seconds(), took) if changed and not full else 0.0
+            pause = 0.0 if full else _pause_after(took, changed=changed)
             changed = await self._wait_for_change(resync_at, pause)
 
     async def _wait_for_sync(self) -> None:
@@ -282,21 +285,20 @@ class Controller:
 
     async def _wait_for_change(self, resync_at: datetime, pause: float) -> bool:
         """
-        Wait for a change, which then waits until *pause* seconds are over, or for a deadline.
+        Wait for a change or for a deadline, and in any case until *pause* seconds are over.
 
         Returns whether a change ended the wait.
         """
         await asyncio.sleep(0)
         until = min(resync_at, *self._deadlines())
         started = self._loop_time()
-        left = self._clock.seconds_until(until)
         try:
-            async with asyncio.timeout(left):
+            async with asyncio.timeout(max(self._clock.seconds_until(until), pause)):
                 await self._changed.wait()
         except TimeoutError:
             return False
         waited = self._loop_time() - started
-        await asyncio.sleep(max(min(pause, left) - waited, 0.0))
+        await asyncio.sleep(max(pause - waited, 0.0))
         return True
 
     def _deadlines(self) -> Iterable[datetime]:
@@ -307,3 +309,9 @@ class Controller:
         announcing = self._announcements.next_deadline(now=now)
         moments = (evaluation, announcing, now + self._resync)
         return [moment for moment in moments if moment is not None]
+
+
+def _pause_after(took: float, *, changed: bool) -> float:
+    """Return the seconds after a pass that *took* so many; *changed*: a change led to it."""
+    least = CHANGE_BATCH_WINDOW.total_seconds() if changed else 0.0
+    return max(least, min(took, LONGEST_PAUSE.total_seconds()))

@@ -8,9 +8,7 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import timedelta
-from importlib.resources import files
-from importlib.resources.abc import Traversable
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
 from aiohttp import ETag, hdrs, web
@@ -19,7 +17,7 @@ from msgspec import Struct
 from reporter.server.status_v1 import MAX_WAIT_SECONDS
 
 
-FOLDER = files("reporter.server") / "page"
+FOLDER = Path(__file__).parent / "page"
 INDEX = "index.html"
 
 CONTENT_TYPES: Mapping[str, str] = MappingProxyType(
@@ -117,7 +115,7 @@ def page_routes(
     return {"/": index.show, **{f"/page/{name}": each.show for name, each in found.items()}}
 
 
-def _read_files(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
+def _read_files(folder: Path, prefix: str = "") -> Iterator[tuple[str, bytes]]:
     for each in folder.iterdir():
         name = prefix + each.name
         if each.is_dir():
