@@ -18,12 +18,14 @@ class WaitTimeout(AssertionError):
     """A condition that did not become true in time."""
 
 
-def until(read: Callable[[], FoundT | None], *, within: float, what: str) -> FoundT:
+def until(
+    read: Callable[[], FoundT | None], *, within: float, what: str, pause: float | None = None
+) -> FoundT:
     """
     Return the first true value that *read* returns. Raises WaitTimeout after *within* seconds,
     with the last value that was not true.
 
-    The last read begins after that time: where this process or a server stood still during a read,
+    *pause*: seconds between two reads; by default more and more. The last read begins after that time: where this process or a server stood still during a read,
     what has come true meanwhile is seen.
     """
     start = time.monotonic()
@@ -34,7 +36,8 @@ def until(read: Callable[[], FoundT | None], *, within: float, what: str) -> Fou
             return found
         if waited > within:
             raise WaitTimeout(f"{what}: not within {within:g} s, last seen: {found!r}")
-        time.sleep(_pause(waited, time.monotonic() - start - waited))
+        took = time.monotonic() - start - waited
+        time.sleep(_pause(waited, took) if pause is None else pause)
 
 
 def _pause(waited: float, read: float) -> float:

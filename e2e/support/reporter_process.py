@@ -117,8 +117,8 @@ class ReporterProcess:
             self.until_leading()
         return self
 
-    def until_ready(self, *, within: float = 60) -> None:
-        self._until(lambda: self.readiness().startswith("ok\n"), within, "ready")
+    def until_ready(self, *, within: float = 60, pause: float | None = None) -> None:
+        self._until(lambda: self.readiness().startswith("ok\n"), within, "ready", pause=pause)
 
     def until_leading(self, *, within: float = 60) -> None:
         self._until(lambda: self.metric("leader") == 1, within, "leading")
@@ -243,7 +243,7 @@ class ReporterProcess:
         pod = {"POD_NAMESPACE": NAMESPACE, "POD_NAME": self.name, "PYTHONUNBUFFERED": "1"}
         return kept | pod | self._env
 
-    def _until(self, true: Any, within: float, what: str) -> None:
+    def _until(self, true: Any, within: float, what: str, *, pause: float | None = None) -> None:
         def read() -> bool:
             if not self.running:
                 raise AssertionError(f"{self.name} has ended\n{self.account()}")
@@ -252,7 +252,7 @@ class ReporterProcess:
             except (OSError, http.client.HTTPException):
                 return False
 
-        until(read, within=within, what=f"{self.name} is {what}")
+        until(read, within=within, what=f"{self.name} is {what}", pause=pause)
 
     def _answer(self, port: int, path: str) -> str:
         """Return the body, whatever the HTTP status. Raises OSError if nothing answers."""
