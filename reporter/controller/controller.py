@@ -181,7 +181,7 @@ class Controller:
         """
         Evaluate the dirty subjects, or all. Yields where other tasks may run.
 
-        A change meanwhile cuts the pass: it commits what it has evaluated, then the changed
+        A change or a deadline meanwhile cuts the pass: it commits what it has evaluated, then the changed
         subjects, and goes on with the rest. Each part is an ordinary pass on a snapshot of its own.
         """
         part, cuts = self._take_input(), PassCuts()
@@ -220,7 +220,7 @@ class Controller:
         cuts: PassCuts | None = None,
     ) -> Generator[None, None, frozenset[Subject]]:
         """
-        Evaluate and commit the dirty subjects of *part*, with *cuts* only until a change.
+        Evaluate and commit the dirty subjects of *part*, with *cuts* only until a change or a deadline.
 
         Returns the subjects that still wait: of this part and of those that were *waiting*.
         """
@@ -229,7 +229,9 @@ class Controller:
         yield
         progress = evaluator.begin(before, plan)
         if cuts is not None:
-            cuts.resumed(self._loop_time())
+            # This part itself finds due what is not later than it.
+            due_at = min(each for each in self._deadlines(part.now) if each > part.now)
+            cuts.resumed(self._loop_time(), due_at)
         for batch in plan.run_in_batches():
             progress = evaluator.add(progress, batch, now=part.now)
             yield
@@ -244,7 +246,8 @@ class Controller:
 
     def _is_cut(self, cuts: PassCuts) -> bool:
         cuts.batch_finished()
-        if not self._changed.is_set() or not cuts.is_allowed(self._loop_time()):
+        is_needed = self._changed.is_set() or self._clock.now() >= cuts.due_at
+        if not is_needed or not cuts.is_allowed(self._loop_time()):
             return False
         cuts.cut(self._loop_time())
         return True
@@ -290,7 +293,9 @@ class Controller:
         Returns whether a change ended the wait.
         """
         await asyncio.sleep(0)
-        until = min(resync_at, *self._deadlines())
+        # Counted from the start of the last pass: its later parts do not look at all subjects, so
+        # a deadline that passed meanwhile must not be skipped.
+        until = min(resync_at, *self._deadlines(self._pass_started_at or self._clock.now()))
         started = self._loop_time()
         try:
             async with asyncio.timeout(max(self._clock.seconds_until(until), pause)):
@@ -301,10 +306,12 @@ class Controller:
         await asyncio.sleep(max(pause - waited, 0.0))
         return True
 
-    def _deadlines(self) -> Iterable[datetime]:
-        # Counted from the start of the last pass: its later parts do not look at all subjects, so
-        # a deadline that passed meanwhile must not be skipped.
-        now = self._pass_started_at or self._clock.now()
+    def _deadlines(self, now: datetime) -> Iterable[datetime]:
+        """
+        Return the moments at which time alone next changes something, seen from *now*.
+
+        Some may be earlier, which the next pass finds due; the next resync is always one.
+        """
         evaluation = self._evaluator.next_deadline(self.evaluation, self._snapshot, now=now)
         announcing = self._announcements.next_deadline(now=now)
         moments = (evaluation, announcing, now + self._resync)

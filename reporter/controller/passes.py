@@ -71,7 +71,7 @@ class PassInput(Struct, frozen=True):
 
 
 # --------------------------------------------------------------------
-# Limit on the cuts of a pass over many subjects for a change.
+# Limit on the cuts of a pass over many subjects for a change or a deadline.
 
 
 MIN_BATCHES = 3
@@ -83,9 +83,10 @@ class PassCuts:
     Bound the cost of cuts, so that changes without end cannot keep a pass from its end.
 
     After a cut the pass goes on for at least as long as that cut took, so cuts at most double its
-    time. Moments are seconds of the event loop.
+    time. Moments are seconds of the event loop, but for *due_at*: when time alone next changes something.
     """
 
+    due_at: datetime
     _batches: int
     _resumed_at: float
 
@@ -93,11 +94,11 @@ class PassCuts:
         self._cut_at: float | None = None
         self._cost = 0.0
 
-    def resumed(self, now: float) -> None:
+    def resumed(self, now: float, due_at: datetime) -> None:
         """Note that the pass runs its next batch from *now* on, at first or after a cut."""
         if self._cut_at is not None:
             self._cost = now - self._cut_at
-        self._batches, self._resumed_at = 0, now
+        self._batches, self._resumed_at, self.due_at = 0, now, due_at
 
     def batch_finished(self) -> None:
         """Count a batch of subjects; a cut is allowed after MIN_BATCHES of them."""

@@ -1,15 +1,16 @@
-"""A change during a long pass."""
+"""A change or a deadline during a long pass."""
 
 from collections.abc import Callable, Iterator
 
 from reporter.controller.passes import MIN_BATCHES
 from reporter.evaluation.pipeline import SUBJECTS_PER_BATCH
-from reporter.model.enums import Layer
+from reporter.model.enums import Layer, TroubleKind
 from reporter.model.subjects import Subject
 from tests.integration.announcing.publisher_fixture import BBR
-from tests.integration.controller.controller_fixture import ControllerFixture, due
+from tests.integration.controller.controller_fixture import SOON, ControllerFixture, due
 from tests.support.builders import (
     a_key,
+    a_trouble,
     an_active_verdict,
 )
 from tests.support.stall_free_loop import take_seconds
@@ -34,6 +35,21 @@ async def test_a_change_does_not_wait_for_the_end_of_a_full_pass():
     last = a_key("inferencesetPods", MODELS[-1])
     run.verdicts |= {key: an_active_verdict(key) for key in (BBR, last)}
     run.change()
+    assert step_until(steps, lambda: due(run) == [BBR.reason])
+    assert last not in run.controller.evaluation.tracked.finding_states
+    assert step_until(steps, lambda: last in run.controller.evaluation.tracked.finding_states)
+
+
+async def test_what_becomes_due_does_not_wait_for_the_end_of_a_full_pass():
+    run = ControllerFixture(a_subject_store(MODELS))
+    run.verdicts[BBR] = an_active_verdict(BBR, a_trouble(kind=TroubleKind.LOST))
+    run.controller.run_pass(full=True)
+    assert run.reason_state == "held"
+    last = a_key("inferencesetPods", MODELS[-1])
+    run.verdicts[last] = an_active_verdict(last)
+    steps = run.controller._pass_steps(full=True)
+    next(steps)
+    run.clock.ahead = SOON
     assert step_until(steps, lambda: due(run) == [BBR.reason])
     assert last not in run.controller.evaluation.tracked.finding_states
     assert step_until(steps, lambda: last in run.controller.evaluation.tracked.finding_states)
