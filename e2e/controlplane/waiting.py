@@ -25,8 +25,8 @@ def until(
     Return the first true value that *read* returns. Raises WaitTimeout after *within* seconds,
     with the last value that was not true.
 
-    *pause*: seconds between two reads; by default more and more. The last read begins after that time: where this process or a server stood still during a read,
-    what has come true meanwhile is seen.
+    *pause*: seconds between two reads; by default more and more. The last read begins after *within*:
+    where this process or a server stood still during a read, what has come true meanwhile is seen.
     """
     start = time.monotonic()
     while True:

@@ -80,6 +80,23 @@ async def test_a_pass_is_followed_by_a_pause_of_its_own_length_up_to_a_limit(too
         assert least < ends[1] - ends[0] < most
 
 
+async def test_what_becomes_due_waits_for_the_pause_too():
+    async with running() as run:
+        loop = asyncio.get_running_loop()
+        ends: list[float] = []
+
+        def then() -> None:
+            if not ends:
+                take_seconds(2 * SOON.total_seconds())
+            ends.append(loop.time())
+
+        run.passes.then = then
+        run.verdicts[BBR] = an_active_verdict(BBR, a_trouble(kind=TroubleKind.LOST))
+        run.change()
+        await run.until(lambda: run.reason_state == "announced")
+        assert ends[1] - ends[0] > 0.24
+
+
 async def test_changes_without_end_starve_neither_passes_nor_resyncs():
     async with running(resync=SOON, subjects=(MODEL,)) as run:
         before = run.passes.number
