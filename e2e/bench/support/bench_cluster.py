@@ -35,7 +35,7 @@ READY_TIMEOUT = 600
 """Seconds for a reporter to become ready on a busy machine."""
 
 READY_PAUSE = 0.05
-"""Seconds by which a start may be seen late. A test looks less often the longer it waits, down to every two."""
+"""Seconds by which a start may be seen late. A test looks less often the longer it waits, down to once in two seconds."""
 
 
 @dataclass
