@@ -229,13 +229,11 @@ class Controller:
         yield
         progress = evaluator.begin(before, plan)
         if cuts is not None:
-            # This part itself finds due what is not later than it.
-            due_at = min(each for each in self._deadlines(part.now) if each > part.now)
-            cuts.resumed(self._loop_time(), due_at)
+            cuts.resumed(self._loop_time())
         for batch in plan.run_in_batches():
             progress = evaluator.add(progress, batch, now=part.now)
             yield
-            if plan.can_be_cut and cuts is not None and self._is_cut(cuts):
+            if plan.can_be_cut and cuts is not None and self._is_cut(cuts, part.now):
                 break
         announced = self._announcements.announced
         after = yield from evaluator.finish(before, plan, progress, announced=announced)
@@ -244,13 +242,20 @@ class Controller:
         yield from self._commit(part, plan, after, evaluated)
         return plan.still_waiting(progress, waiting)
 
-    def _is_cut(self, cuts: PassCuts) -> bool:
+    def _is_cut(self, cuts: PassCuts, as_of: datetime) -> bool:
         cuts.batch_finished()
-        is_needed = self._changed.is_set() or self._clock.now() >= cuts.due_at
-        if not is_needed or not cuts.is_allowed(self._loop_time()):
+        if not cuts.is_allowed(self._loop_time()):
+            return False
+        if not self._changed.is_set() and not self._is_due(cuts, as_of):
             return False
         cuts.cut(self._loop_time())
         return True
+
+    def _is_due(self, cuts: PassCuts, as_of: datetime) -> bool:
+        """Return whether something became due after a part that evaluates *as_of* a moment began."""
+        if cuts.due_at is None:  # to look it up is to walk over all findings
+            cuts.due_at = min(each for each in self._deadlines(as_of) if each > as_of)
+        return self._clock.now() >= cuts.due_at
 
     def _commit(
         self,

@@ -83,10 +83,11 @@ class PassCuts:
     Bound the cost of cuts, so that changes without end cannot keep a pass from its end.
 
     After a cut the pass goes on for at least as long as that cut took, so cuts at most double its
-    time. Moments are seconds of the event loop, but for *due_at*: when time alone next changes something.
+    time. Moments are seconds of the event loop, but for *due_at*: when time alone next changes something,
+    None until it is looked up, once after each cut.
     """
 
-    due_at: datetime
+    due_at: datetime | None
     _batches: int
     _resumed_at: float
 
@@ -94,11 +95,11 @@ class PassCuts:
         self._cut_at: float | None = None
         self._cost = 0.0
 
-    def resumed(self, now: float, due_at: datetime) -> None:
+    def resumed(self, now: float) -> None:
         """Note that the pass runs its next batch from *now* on, at first or after a cut."""
         if self._cut_at is not None:
             self._cost = now - self._cut_at
-        self._batches, self._resumed_at, self.due_at = 0, now, due_at
+        self._batches, self._resumed_at, self.due_at = 0, now, None
 
     def batch_finished(self) -> None:
         """Count a batch of subjects; a cut is allowed after MIN_BATCHES of them."""
