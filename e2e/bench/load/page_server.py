@@ -35,7 +35,12 @@ progress would be trouble.
 RECORDED = _BUSY.sub(rb"\g<1> 3.0", (PAGES / "vllm-new.txt").read_bytes())
 """The newest recorded page, of one engine that is busy: 52 KiB."""
 
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"
+HEAD = (
+    b"HTTP/1.1 200 OK\r\ndate: Mon, 01 Jun 2026 12:00:00 GMT\r\nserver: uvicorn\r\n"
+    b"content-length: %d\r\ncontent-type: text/plain; version=0.0.4; charset=utf-8\r\n"
+    b"connection: close\r\n\r\n"
+)
+"""The head as vLLM's server writes it (uvicorn, starlette)."""
 
 
 class PodPageProtocol(asyncio.Protocol):
@@ -51,13 +56,16 @@ class PodPageProtocol(asyncio.Protocol):
             return
         address = self._transport.get_extra_info("sockname")[0]
         if self._received.startswith(b"GET /scrapes "):
-            self._transport.write(HEAD + json.dumps(self.scrapes).encode())
+            self._respond(json.dumps(self.scrapes).encode())
             self.scrapes.clear()
         elif ipaddress.ip_address(address) in HANGING:
             return
         else:
             self.scrapes.append((time.time(), address))
-            self._transport.write(HEAD + _page(ipaddress.ip_address(address)))
+            self._respond(_page(ipaddress.ip_address(address)))
+
+    def _respond(self, body: bytes) -> None:
+        self._transport.write(HEAD % len(body) + body)
         self._transport.close()
 
 
