@@ -146,8 +146,10 @@ class PageExchange:
     def _receive(self) -> None:
         self._fails_at = self._deadline
         self._extend_silence()
-        self._timer.cancel()
-        self._timer = self._loop.call_at(self._fails_at, self._on_time)
+        # Mostly all is there before the time to connect is over, and no other timer is needed.
+        if self._fails_at < self._timer.when():
+            self._timer.cancel()
+            self._timer = self._loop.call_at(self._fails_at, self._on_time)
         self._watch.watch(self._file, EVENT_READ, self._on_readable)
 
     def _on_readable(self) -> None:
