@@ -11,7 +11,7 @@ from math import isnan, nan
 from typing import TypeAlias
 
 from reporter.scrape.columns import Column, Combine
-from reporter.scrape.samples import Sample
+from reporter.scrape.samples import COUNT_SUFFIX, PageSamples, ScrapedSeries
 
 
 ENGINE_LABEL, PROCESS_LABEL = "engine", "pid"
@@ -24,32 +24,71 @@ POD_ROW = ""
 The row of samples without an engine label: of the HTTP server, and of a server with one engine.
 """
 
-COUNT_SUFFIX = "_count"
-"""The suffix of the one sample that is kept of a histogram: how many values it has observed."""
-
 MAX_NAME_LENGTH = 32
 """The characters that are kept of an engine's name. vLLM's are whole numbers."""
 
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9_.-]")
 
-SamplesByRow: TypeAlias = Mapping[str, list[Sample]]
 SeriesGroup: TypeAlias = tuple[tuple[str, str], ...]
+
+Groups: TypeAlias = tuple[Combine, Sequence[Sequence[int]]]
+"""The positions of the samples whose values are combined, and the groups of which the results are added up."""
+
+RowPlan: TypeAlias = Sequence[int | Groups | None]
+"""For each column where its number comes from: one sample, or several; None without any."""
 
 
 def reduce_page(
-    samples: Iterable[Sample], columns: tuple[Column, ...]
+    samples: PageSamples, columns: tuple[Column, ...]
 ) -> Mapping[str, Sequence[float]]:
     """Return one number per column for each row, by engine; NaN where the page has no family of it."""
-    by_name: dict[str, dict[str, list[Sample]]] = {}
-    for sample in samples:
-        row = _row_name(sample.labels.get(ENGINE_LABEL, POD_ROW)[:MAX_NAME_LENGTH])
-        by_name.setdefault(sample.name, {}).setdefault(row, []).append(sample)
-    series = [_find_series(names, by_name) for names in _names(columns)]
-    rows = sorted(set().union(*series))
-    pairs = list(zip(columns, series, strict=True))
+    plans = samples.series.derive(columns, lambda series: _plan_rows(series, columns))
+    values = samples.values
+    return {row: [_number(source, values) for source in plan] for row, plan in plans.items()}
+
+
+def _number(source: int | Groups | None, values: Sequence[float]) -> float:
+    if source is None:
+        return nan
+    if isinstance(source, int):
+        return 0.0 + values[source]
+    combine, groups = source
+    return sum((_combine(combine, [values[at] for at in group]) for group in groups), 0.0)
+
+
+def _combine(combine: Combine, values: Iterable[float]) -> float:
+    found: float | None = None
+    for value in values:
+        found = _add(combine, found, value)
+    return nan if found is None else found
+
+
+def _add(combine: Combine, before: float | None, value: float) -> float:
+    if before is None or isnan(before):
+        return value
+    if combine in {Combine.COUNTER, Combine.SUM}:
+        return before + value
+    return before if isnan(value) else max(before, value)
+
+
+# --------------------------------------------------------------------
+# Which samples make the number of a column. It is the same for all pages with the same series.
+
+
+def _plan_rows(
+    series: Sequence[ScrapedSeries], columns: tuple[Column, ...]
+) -> Mapping[str, RowPlan]:
+    """Return the plan of each row, by engine."""
+    by_name: dict[str, dict[str, list[int]]] = {}
+    for at, (name, labels) in enumerate(series):
+        row = _row_name(labels.get(ENGINE_LABEL, POD_ROW)[:MAX_NAME_LENGTH])
+        by_name.setdefault(name, {}).setdefault(row, []).append(at)
+    positions = [_find_series(names, by_name) for names in _names(columns)]
+    rows = sorted(set().union(*positions))
+    pairs = list(zip(columns, positions, strict=True))
     return {
         row: [
-            nan if (found := by_row.get(row)) is None else _number(column, found)
+            None if (found := by_row.get(row)) is None else _source_of(column, series, found)
             for column, by_row in pairs
         ]
         for row in rows
@@ -65,24 +104,26 @@ def _names(columns: tuple[Column, ...]) -> Sequence[Sequence[str]]:
     ]
 
 
-def _find_series(names: Sequence[str], by_name: Mapping[str, SamplesByRow]) -> SamplesByRow:
+def _find_series(
+    names: Sequence[str], by_name: Mapping[str, Mapping[str, Sequence[int]]]
+) -> Mapping[str, Sequence[int]]:
     for name in names:
         if name in by_name:
             return by_name[name]
     return {}
 
 
-def _number(column: Column, series: Sequence[Sample]) -> float:
-    """Return the number of a column in one row, of the *series* of its family."""
-    if column.only is not None or column.among is not None:
-        series = [sample for sample in series if _is_counted(column, sample)]
-    if len(series) == 1:
-        return 0.0 + series[0].value
-    groups: dict[SeriesGroup, float] = {}
-    for sample in series:
-        group = _group_of(column, sample)
-        groups[group] = _add(column.combine, groups.get(group), sample.value)
-    return sum(groups.values(), 0.0)
+def _source_of(
+    column: Column, series: Sequence[ScrapedSeries], positions: Sequence[int]
+) -> int | Groups:
+    """Return the samples of a column in one row, of those of its family."""
+    groups: dict[SeriesGroup, list[int]] = {}
+    for at in positions:
+        if _is_counted(column, series[at].labels):
+            groups.setdefault(_group_of(column, series[at].labels), []).append(at)
+    found = tuple(groups.values())
+    is_one = len(found) == 1 and len(found[0]) == 1
+    return found[0][0] if is_one else (column.combine, found)
 
 
 @lru_cache(maxsize=256)
@@ -91,24 +132,16 @@ def _row_name(engine: str) -> str:
     return _NOT_PLAIN.sub("_", engine)
 
 
-def _is_counted(column: Column, sample: Sample) -> bool:
-    if column.among is not None and sample.labels.get(column.among[0]) not in column.among[1]:
+def _is_counted(column: Column, labels: Mapping[str, str]) -> bool:
+    if column.among is not None and labels.get(column.among[0]) not in column.among[1]:
         return False
-    return column.only is None or sample.labels.get(column.only[0], "").startswith(column.only[1])
+    return column.only is None or labels.get(column.only[0], "").startswith(column.only[1])
 
 
-def _group_of(column: Column, sample: Sample) -> SeriesGroup:
+def _group_of(column: Column, labels: Mapping[str, str]) -> SeriesGroup:
     """
     Return the labels of a gauge that are not of a process; all series of others are one group.
     """
     if column.combine is not Combine.GAUGE:
         return ()
-    return tuple(sorted(each for each in sample.labels.items() if each[0] != PROCESS_LABEL))
-
-
-def _add(combine: Combine, before: float | None, value: float) -> float:
-    if before is None or isnan(before):
-        return value
-    if combine in {Combine.COUNTER, Combine.SUM}:
-        return before + value
-    return before if isnan(value) else max(before, value)
+    return tuple(sorted(each for each in labels.items() if each[0] != PROCESS_LABEL))

@@ -8,7 +8,7 @@ from itertools import count
 
 from reporter.scrape import limits
 from reporter.scrape.exposition import MalformedExposition, MetricsContent, Steps
-from reporter.scrape.samples import Sample, ScrapeResult
+from reporter.scrape.samples import PageSamples, ScrapeResult
 from reporter.scrape.scrapes import Scrape
 
 
@@ -53,7 +53,7 @@ def result_of(malformed: MalformedExposition) -> ScrapeResult:
 
 def content_of(
     content: MetricsContent | MalformedExposition, scrape: Scrape
-) -> tuple[tuple[Sample, ...], frozenset[str]] | MalformedExposition:
+) -> tuple[PageSamples, frozenset[str]] | MalformedExposition:
     """
     Return the samples that one scrape asked for, and those of its prefixes that are present.
 
@@ -61,10 +61,7 @@ def content_of(
     """
     if isinstance(content, MalformedExposition):
         return content
-    samples: list[Sample] = []
-    for name in scrape.families:
-        found = content.families[name]
-        if isinstance(found, MalformedExposition):
-            return found
-        samples += found
-    return tuple(samples), content.prefixes & frozenset(scrape.prefixes)
+    samples = content.samples_of(scrape.families)
+    if isinstance(samples, MalformedExposition):
+        return samples
+    return samples, content.prefixes & frozenset(scrape.prefixes)

@@ -1,9 +1,10 @@
 """Samples read from the metrics pages of pods, and the recent history of each."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum, unique
 from math import isnan
+from typing import Any, NamedTuple, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -26,6 +27,9 @@ class ScrapeResult(StrEnum):
     FORBIDDEN = "forbidden"  # RBAC denies the API server's proxy to pods
     BARRED = "barred"  # an address that is never read
 
+
+COUNT_SUFFIX = "_count"
+"""The suffix of the one sample that is read of a histogram or summary: how many values it has observed."""
 
 NOT_APART = timedelta(0)
 
@@ -52,6 +56,63 @@ class Sample(Struct, frozen=True):
     value: float
 
 
+class ScrapedSeries(NamedTuple):
+    """The name and the labels of a time series, which identify it."""
+
+    name: str
+    labels: Mapping[str, str]
+
+
+T = TypeVar("T")
+
+
+class SeriesList:
+    """The series of a page, in its order. A page has the same ones each time, so pages share the list."""
+
+    __slots__ = ("_derived", "entries")
+
+    def __init__(self, series: Iterable[ScrapedSeries] = ()) -> None:
+        self.entries: Sequence[ScrapedSeries] = tuple(series)
+        self._derived: dict[Hashable, Any] = {}
+
+    def derive(self, key: Hashable, make: Callable[[Sequence[ScrapedSeries]], T]) -> T:
+        """Return what *make* makes of the series. It is called once for each *key*."""
+        if key not in self._derived:
+            self._derived[key] = make(self.entries)
+        found: T = self._derived[key]
+        return found
+
+
+class PageSamples(Struct, frozen=True, eq=False):
+    """The samples of one page: the *values* of some series."""
+
+    series: SeriesList
+    values: Sequence[float]
+
+    @classmethod
+    def from_samples(cls, samples: Iterable[Sample]) -> "PageSamples":
+        """Return the same samples, of a list of series of their own."""
+        every = tuple(samples)
+        series = SeriesList(ScrapedSeries(each.name, each.labels) for each in every)
+        return cls(series, tuple(each.value for each in every))
+
+    def __iter__(self) -> Iterator[Sample]:
+        for (name, labels), value in zip(self.series.entries, self.values, strict=True):
+            yield Sample(name, labels, value)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PageSamples) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.values))
+
+
+NO_SAMPLES = PageSamples(SeriesList(), ())
+
+
 class ScrapedMetrics(Struct, frozen=True):
     """
     The samples of one page that one scrape asked for.
@@ -61,7 +122,7 @@ class ScrapedMetrics(Struct, frozen=True):
     """
 
     scraped_at: datetime
-    samples: tuple[Sample, ...] = ()
+    samples: PageSamples = NO_SAMPLES
     present_prefixes: frozenset[str] = frozenset()
     apart: timedelta = NOT_APART
 
@@ -170,10 +231,10 @@ def add_scrape(
 
 def _keep_highest(scrape: ScrapedMetrics) -> ScrapedMetrics:
     highest = {name: scrape.max_value(name) for name in {each.name for each in scrape.samples}}
-    samples = tuple(
+    samples = (
         Sample(name, {}, value) for name, value in sorted(highest.items()) if value is not None
     )
-    return replace(scrape, samples=samples)
+    return replace(scrape, samples=PageSamples.from_samples(samples))
 
 
 def add_scrape_failure(

@@ -106,8 +106,6 @@ class Scraper:
         self._may_start = asyncio.Event()
         self._refreshed_at: float | None = None
         self._wakes_at = 0.0
-        # Families that the last page lacks: most pages are of one version of one server.
-        self._missing: frozenset[str] = frozenset()
 
     def set_scrapes(self, scrapes: Mapping[str, Scrape], targets: ScrapeTargets) -> None:
         """
@@ -254,11 +252,7 @@ class Scraper:
     ) -> MetricsContent | MalformedExposition:
         families = {name: None for scrape in scrapes for name in scrape.families}
         prefixes = {prefix: None for scrape in scrapes for prefix in scrape.prefixes}
-        steps = parse_page(body, families, prefixes, missing=self._missing)
-        content = await parse_in_steps(steps, self._parsing)
-        if isinstance(content, MetricsContent):
-            self._missing = frozenset(name for name, each in content.families.items() if not each)
-        return content
+        return await parse_in_steps(parse_page(body, families, prefixes), self._parsing)
 
     def _scrapes_of(self, pod: Pod, port: int) -> Mapping[str, Scrape]:
         """Return the scrapes that share the request for this page."""

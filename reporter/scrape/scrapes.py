@@ -72,7 +72,7 @@ class Scrape(Struct, frozen=True):
     """
     The samples that a probe reads from the metrics pages of pods.
 
-    *families*: metric families by the names on their ``# TYPE`` lines.
+    *families*: the names of samples, or what those of a histogram have before ``_count``.
     *prefixes*: prefixes of family names whose mere presence on the page is recorded.
     *keep*: adds a scrape to the history of a pod.
     *fingerprints*: of the probes that read the history. A scrape that leaves them as they were causes no

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from reporter.resources.downloads import ENGINE_METRIC_PREFIX, MEGABYTE, REMAINING_SECONDS_METRIC
 from reporter.scrape import exposition
-from reporter.scrape.samples import FailedScrape, Sample, ScrapedMetrics, ScrapeResult
+from reporter.scrape.samples import FailedScrape, PageSamples, Sample, ScrapedMetrics, ScrapeResult
 from reporter.scrape.scrapes import Scrape
 from reporter.store.store import Store
 from reporter.stories.format import StoryError, apply_merge_patch, expand_numbered, parse_duration
@@ -43,19 +43,13 @@ def finish(
 
 def parse_samples(
     page: bytes, families: Iterable[str]
-) -> tuple[Sample, ...] | exposition.MalformedExposition:
-    """Return the samples of these families in their order, or why one of them cannot be read."""
+) -> PageSamples | exposition.MalformedExposition:
+    """Return the samples of these families in the order of the page, or why one of them cannot be read."""
     names = tuple(families)
     content, _ = finish(exposition.parse_page(page, names))
     if isinstance(content, exposition.MalformedExposition):
         return content
-    samples: list[Sample] = []
-    for name in names:
-        found = content.families[name]
-        if isinstance(found, exposition.MalformedExposition):
-            return found
-        samples += found
-    return tuple(samples)
+    return content.samples_of(names)
 
 
 def has_family(page: bytes, prefix: str) -> bool:
@@ -355,7 +349,7 @@ class MetricsPages:
                 raise StoryError(f"{name}: {samples.why}")
             return ScrapedMetrics(now, samples, present)
         gauges = dict(self.gauges(name, now=now))
-        samples = tuple(
+        samples = PageSamples.from_samples(
             Sample(each, {}, gauges[each]) for each in scrape.families if each in gauges
         )
         loaded = self.words[name].get("engine", False)
@@ -393,7 +387,7 @@ class MetricsPages:
 @lru_cache(maxsize=1024)
 def _read_page(
     page: str, families: tuple[str, ...], prefixes: tuple[str, ...]
-) -> tuple[tuple[Sample, ...] | exposition.MalformedExposition, frozenset[str]]:
+) -> tuple[PageSamples | exposition.MalformedExposition, frozenset[str]]:
     """Return the samples of the families, or why they cannot be read, and the prefixes that it has."""
     text = page.encode()
     present = frozenset(each for each in prefixes if has_family(text, each))

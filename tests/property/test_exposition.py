@@ -1,5 +1,6 @@
 """The parser agrees with that of prometheus_client on every page that the latter accepts."""
 
+import re
 from math import isnan
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
-from reporter.scrape.exposition import MalformedExposition, parse_plain_sample, parse_sample
+from reporter.scrape.exposition import MalformedExposition, parse_sample
+from reporter.scrape.samples import PageSamples
 from reporter.stories import metrics_pages
 from reporter.stories.metrics_pages import parse_samples
 
@@ -19,6 +21,9 @@ WRITTEN = Path(__file__).parents[1] / "support" / "pages"
 PAGES = sorted((*metrics_pages.PAGES.glob("*.txt"), *WRITTEN.glob("*.txt")))
 NAMES = ("up", "up_down", "vllm:tokens", "download_speed_bytes", "a1")
 SUFFIXES = {"histogram": ("_bucket", "_count", "_sum"), "summary": ("", "_count", "_sum")}
+UNREAD = ("_bucket", "_sum")
+"""The suffixes of samples that nothing asks for."""
+
 
 texts = st.text(
     st.characters(codec="utf-8", exclude_characters="\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
@@ -66,9 +71,10 @@ def pages(draw) -> str:
     return "".join(f"{line}\n" for line in every)
 
 
-def is_bucket(metric: Metric, sample: Sample) -> bool:
-    """Return whether a sample is left out: nothing asks for buckets, which are most of a page."""
-    return metric.type == "histogram" and sample.name == f"{metric.name}_bucket"
+def is_read(metric: Metric, sample: Sample) -> bool:
+    """Return whether a sample is read: of a histogram or a summary all but buckets and the sum."""
+    is_one_of_many = metric.type in {"histogram", "summary"}
+    return not is_one_of_many or sample.name not in {f"{metric.name}{each}" for each in UNREAD}
 
 
 def by_oracle(page: str, family: str) -> list[tuple[str, dict[str, str], str]]:
@@ -77,7 +83,7 @@ def by_oracle(page: str, family: str) -> list[tuple[str, dict[str, str], str]]:
         for metric in text_string_to_metric_families(page)
         if metric.name == family
         for sample in metric.samples
-        if not is_bucket(metric, sample)
+        if is_read(metric, sample)
     ]
 
 
@@ -103,10 +109,18 @@ endings_of_lines = st.lists(st.sampled_from(PARTS), max_size=8).map("".join)
 
 @example('up{a="b"} \r 1')
 @given(lines("up") | endings_of_lines.map("up{}".format))
-def test_a_plain_line_is_read_as_any_other(line):
-    text = line.encode()
-    plain = parse_plain_sample(text, {b"up": "up"})
-    assert plain is None or repr(plain) == repr(parse_sample(text))
+def test_a_line_is_read_like_those_before_it(line):
+    """Its series may be known of another page, and its value not be the last word of the line."""
+    alone = parse_sample(line.encode())
+    page = f'up{{a="b"}} 7\n{line}\nup 8\n'.encode()
+    for _ in range(2):
+        found = parse_samples(page, ["up"])
+        if re.match(r"up[a-zA-Z0-9_:]", line):
+            assert [each.value for each in found] == [7, 8]
+        elif alone is None:
+            assert isinstance(found, MalformedExposition)
+        else:
+            assert repr(list(found)[1:-1]) == repr([alone])
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
@@ -119,7 +133,7 @@ def test_whole_pages_are_read_alike(path):
         expected = [
             (s.name, s.labels, shown(float(s.value)))
             for s in metric.samples
-            if s.name.startswith(family) and not is_bucket(metric, s)
+            if s.name.startswith(family) and is_read(metric, s)
         ]
         assert by_us(page, family) == expected
 
@@ -127,7 +141,7 @@ def test_whole_pages_are_read_alike(path):
 @given(st.binary(max_size=200))
 def test_nothing_that_a_pod_sends_raises(page):
     found = parse_samples(page, NAMES)
-    assert isinstance(found, tuple | MalformedExposition)
+    assert isinstance(found, PageSamples | MalformedExposition)
 
 
 @given(pages(), st.integers(min_value=1, max_value=400))

@@ -11,6 +11,7 @@ from reporter.resources.downloads import (
 )
 from reporter.scrape.samples import (
     ContainerRun,
+    PageSamples,
     Sample,
     ScrapedMetrics,
     ScrapeHistory,
@@ -39,7 +40,9 @@ def a_scrape_result(
     if remaining is None and speed is not None:
         remaining = 1000.0 if speed > 0 else -1.0
     gauges = {SPEED: None if speed is None else speed * MB, REMAINING_SECONDS_METRIC: remaining}
-    samples = tuple(Sample(name, {}, value) for name, value in gauges.items() if value is not None)
+    samples = PageSamples.from_samples(
+        Sample(name, {}, value) for name, value in gauges.items() if value is not None
+    )
     present = frozenset({ENGINE_METRIC_PREFIX} if engine else ())
     return ScrapedMetrics(NOON + timedelta(seconds=at), samples, present)
 

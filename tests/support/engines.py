@@ -8,7 +8,7 @@ import msgspec
 from reporter.evaluation.registry import PROBES
 from reporter.model.enums import Reason
 from reporter.model.verdicts import Active, Unknown, Verdict
-from reporter.scrape.samples import FailedScrape, Sample, ScrapedMetrics
+from reporter.scrape.samples import FailedScrape, PageSamples, Sample, ScrapedMetrics
 from reporter.scrape.scrapes import Scrape
 from reporter.snapshot.loading import is_serving
 from reporter.store.samples import SampleStore
@@ -99,7 +99,8 @@ def store_of_pages(
             if isinstance(page, str):
                 store.record_scrape_failure(pod, HISTORY, FailedScrape(when, page))
             else:
-                store.record_scrape(pod, HISTORY, ScrapedMetrics(when, page))
+                samples = PageSamples.from_samples(page)
+                store.record_scrape(pod, HISTORY, ScrapedMetrics(when, samples))
     return store
 
 

@@ -6,9 +6,10 @@ from itertools import count
 from reporter.scrape import limits
 from reporter.scrape.exposition import MalformedExposition, MetricsContent, Steps
 from reporter.scrape.parsing import parse_in_steps
+from reporter.scrape.samples import NO_SAMPLES
 
 
-CONTENT = MetricsContent({}, frozenset())
+CONTENT = MetricsContent((), NO_SAMPLES, {}, frozenset())
 
 
 def steps_of(number: int, begun: list[str], name: str = "") -> Steps:

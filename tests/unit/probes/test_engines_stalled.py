@@ -7,7 +7,7 @@ import pytest
 
 from reporter.evaluation.registry import PROBES
 from reporter.model.verdicts import Active, Clear, Unknown
-from reporter.scrape.samples import ContainerRun, ScrapedMetrics, ScrapeHistory
+from reporter.scrape.samples import ContainerRun, PageSamples, ScrapedMetrics, ScrapeHistory
 from tests.support.builders import NOON
 from tests.support.catalogue_fixture import DEFAULT_FLAGS
 from tests.support.engines import a_page, a_sample, parameters_of, verdict_of_pages
@@ -257,6 +257,7 @@ def test_an_interval_of_a_minute_keeps_enough_pages():
     recorder = scrape.keep
     history = ScrapeHistory(ContainerRun("uid-1", 0))
     for at, page in hung(begin=60, end=400, every=60):
-        history = recorder(history, ScrapedMetrics(NOON + timedelta(seconds=at), page))
+        when = NOON + timedelta(seconds=at)
+        history = recorder(history, ScrapedMetrics(when, PageSamples.from_samples(page)))
     assert history.engines is not None
     assert len(history.engines.by_engine["0"].times) >= parameters.min_pages

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from reporter.resources.downloads import REMAINING_SECONDS_METRIC, DownloadState
 from reporter.scrape.samples import (
     FailedScrape,
+    PageSamples,
     Sample,
     ScrapedMetrics,
     ScrapeHistory,
@@ -48,7 +49,7 @@ def test_of_many_processes_the_one_that_downloads_counts():
         Sample(REMAINING_SECONDS_METRIC, {"pid": "1"}, -1.0),
         Sample(REMAINING_SECONDS_METRIC, {"pid": "2"}, 20.0),
     )
-    found = evaluate_download(a_scrape_history(ScrapedMetrics(at, many)))
+    found = evaluate_download(a_scrape_history(ScrapedMetrics(at, PageSamples.from_samples(many))))
     assert (found.state, found.speed, found.remaining_time) == (
         DownloadState.FAST,
         300 * MB,

@@ -6,7 +6,13 @@ import pytest
 
 from reporter.scrape.columns import Column, Combine
 from reporter.scrape.engine_recorder import MAX_ENGINES, EngineRecorder
-from reporter.scrape.samples import ContainerRun, Sample, ScrapedMetrics, ScrapeHistory
+from reporter.scrape.samples import (
+    ContainerRun,
+    PageSamples,
+    Sample,
+    ScrapedMetrics,
+    ScrapeHistory,
+)
 from reporter.scrape.spans import MAX_ROWS, Span
 from tests.support.builders import NOON
 
@@ -20,7 +26,10 @@ def kept(*pages: tuple[float, float], recorder: EngineRecorder = RECORDER):
     history = ScrapeHistory(ContainerRun("uid-1", 0))
     for at, steps in pages:
         sample = Sample("steps", {"engine": "0"}, steps)
-        history = recorder(history, ScrapedMetrics(NOON + timedelta(seconds=at), (sample,)))
+        history = recorder(
+            history,
+            ScrapedMetrics(NOON + timedelta(seconds=at), PageSamples.from_samples([sample])),
+        )
     assert history.engines is not None
     return history.engines
 
@@ -35,7 +44,7 @@ def test_rows_are_bounded_and_fill_the_window(every):
 
 
 def test_engines_are_bounded():
-    samples = tuple(Sample("steps", {"engine": str(n)}, n) for n in range(1000))
+    samples = PageSamples.from_samples(Sample("steps", {"engine": str(n)}, n) for n in range(1000))
     history = RECORDER(ScrapeHistory(ContainerRun("uid-1", 0)), ScrapedMetrics(NOON, samples))
     assert history.engines is not None
     assert len(history.engines.by_engine) == MAX_ENGINES

@@ -6,11 +6,12 @@ import pytest
 
 from reporter.scrape.columns import Column, Combine
 from reporter.scrape.page_rows import reduce_page
-from reporter.scrape.samples import Sample
+from reporter.scrape.samples import PageSamples, Sample
 
 
 def reduced(column: Column, *samples: Sample) -> dict[str, float]:
-    return {engine: row[0] for engine, row in reduce_page(samples, (column,)).items()}
+    page = PageSamples.from_samples(samples)
+    return {engine: row[0] for engine, row in reduce_page(page, (column,)).items()}
 
 
 def a_sample(value: float, name: str = "n", **labels: str) -> Sample:
@@ -72,7 +73,7 @@ def test_series_that_are_left_out_count_as_zero():
 
 def test_a_family_that_is_missing_or_not_a_number_has_no_number():
     columns = (Column(("n",), Combine.GAUGE), Column(("absent",), Combine.GAUGE))
-    ((number, absent),) = reduce_page((a_sample(nan),), columns).values()
+    ((number, absent),) = reduce_page(PageSamples.from_samples([a_sample(nan)]), columns).values()
     assert isnan(number)
     assert isnan(absent)
     assert reduced(columns[0], a_sample(nan, pid="1"), a_sample(4, pid="2")) == {"": 4}

@@ -9,6 +9,7 @@ from reporter.scrape.samples import (
     OWN_LIMITS,
     ContainerRun,
     FailedScrape,
+    PageSamples,
     Sample,
     ScrapedMetrics,
     ScrapeHistory,
@@ -22,11 +23,16 @@ from tests.support.builders import MINUTE, NOON, SECOND
 
 def test_a_history_keeps_the_highest_value_of_each_name_and_no_labels():
     series = [Sample("speed", {"pid": str(n), "of": "x" * 100}, float(n)) for n in range(1000)]
-    scrape = ScrapedMetrics(NOON, (Sample("speed", {}, nan), *series, Sample("left", {}, nan)))
+    scrape = ScrapedMetrics(
+        NOON,
+        PageSamples.from_samples([Sample("speed", {}, nan), *series, Sample("left", {}, nan)]),
+    )
     history = add_scrape(
         ScrapeHistory(ContainerRun("uid", 0)), scrape, retention=timedelta(minutes=1)
     )
-    assert history.scrapes == (ScrapedMetrics(NOON, (Sample("speed", {}, 999.0),)),)
+    assert history.scrapes == (
+        ScrapedMetrics(NOON, PageSamples.from_samples([Sample("speed", {}, 999.0)])),
+    )
     assert history.scrapes[0].max_value("left") is scrape.max_value("left") is None
     assert history.first_positive == {"speed": NOON}
 

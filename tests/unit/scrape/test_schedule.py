@@ -52,7 +52,7 @@ def test_pods_are_spread_over_the_interval():
 
 def test_pods_share_moments_and_keep_them():
     moments = {next_scrape_time(f"uid-{n}", after=1000, interval=15) for n in range(5000)}
-    assert sorted(moments) == [1000 + 0.25 * (n + 1) for n in range(60)]
+    assert sorted(moments) == [1000 + 0.5 * (n + 1) for n in range(30)]
     for uid in ("a", "b", "c"):
         first = next_scrape_time(uid, after=1000, interval=15)
         assert next_scrape_time(uid, after=first, interval=15) == first + 15
