@@ -256,6 +256,18 @@ def test_samples_may_be_parsed_in_parts_without_losing_one(monkeypatch):
         assert steps > 1
 
 
+def test_a_page_of_many_engines_is_read():
+    page = b"".join(
+        b'a{engine="%d",model="a-long-name-of-a-model"} %d\n' % (n, n) for n in range(500)
+    )
+    content, steps = finish(parse_page(page, ["a"]))
+    assert isinstance(content, MetricsContent)
+    assert [(s.labels["engine"], s.value) for s in content.samples] == [
+        (str(n), n) for n in range(500)
+    ]
+    assert steps == 1 + 500 * 64 // limits.STEP_SAMPLE_BYTES
+
+
 def test_a_sample_counts_wherever_it_stands():
     page = f"# TYPE {SPEED} gauge\n{SPEED} 1\n# TYPE x gauge\n{SPEED} 2\n"
     assert values(page.encode(), SPEED) == [1.0, 2.0]
