@@ -42,9 +42,6 @@ _LABEL = re.compile(
 _ESCAPED = re.compile(rb'\\([\\"n])')
 _UNESCAPED = {b"\\": b"\\", b'"': b'"', b"n": b"\n"}
 
-SampleLabels: TypeAlias = Mapping[str, str] | None
-"""The labels of a sample; None if they are malformed or one appears twice."""
-
 
 def parse_sample(line: bytes) -> Sample | None:
     """Return the sample of a line of the text format, its labels unescaped; None if it is none."""
@@ -59,19 +56,22 @@ def parse_sample(line: bytes) -> Sample | None:
 
 
 def _parse_series(found: re.Match[bytes] | None) -> ScrapedSeries | None:
-    labels = None if found is None else _parse_labels(found["labels"] or b"")
-    return (
-        None if found is None or labels is None else ScrapedSeries(found["name"].decode(), labels)
-    )
+    if found is None:
+        return None
+    labels = _parse_labels(found["labels"] or b"")
+    return None if labels is None else ScrapedSeries(found["name"].decode(), labels)
 
 
-def _parse_labels(text: bytes) -> SampleLabels:
+def _parse_labels(text: bytes) -> Mapping[str, str] | None:
+    """Return the labels of a series; None if they are malformed or one appears twice."""
     labels: dict[str, str] = {}
     at = len(text) - len(text.lstrip())
     while at < len(text):
         found = _LABEL.match(text, at)
-        name = "" if found is None else intern(found[1].decode())
-        if found is None or name in labels:
+        if found is None:
+            return None
+        name = intern(found[1].decode())
+        if name in labels:
             return None
         labels[name] = _unescape(found[2]).decode(errors="replace")
         at = found.end()
@@ -112,11 +112,9 @@ class MetricsContent(Struct, frozen=True):
 
     def samples_of(self, families: tuple[str, ...]) -> PageSamples | MalformedExposition:
         """Return the samples of some of the families, or why the first of those that fail cannot be used."""
-        if self.failures:
-            failures = (self.failures[name] for name in families if name in self.failures)
-            failure = next(failures, None)
-            if failure is not None:
-                return failure
+        for name in families:
+            if name in self.failures:
+                return self.failures[name]
         if families == self.families:
             return self.samples
         of_sample = _wanted_lines(self.families).families

@@ -74,8 +74,8 @@ as a whole: 8 at a time.
 FREE_STEPS, MAX_PARSE_TIME = 8, timedelta(seconds=1)
 """
 The steps after which the parsing of a page waits for that of others, and the time on the event loop
-that it may take in all. A page of vLLM has one step, of some 200 µs. The counts above bound each page
-to some 30 ms; the time is the limit on a slow machine.
+that it may take in all. A page of vLLM has one step, of some 100 µs. The counts above bound each page
+to some 50 ms; the time is the limit on a slow machine.
 """
 
 PARSE_SHARE = 0.2

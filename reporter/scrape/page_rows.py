@@ -5,8 +5,8 @@ A page of vLLM has a thousand lines. Of each page only one number per column and
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial, reduce
 from math import isnan, nan
 from typing import TypeAlias
 
@@ -53,18 +53,12 @@ def _number(source: int | Groups | None, values: Sequence[float]) -> float:
     if isinstance(source, int):
         return 0.0 + values[source]
     combine, groups = source
-    return sum((_combine(combine, [values[at] for at in group]) for group in groups), 0.0)
+    add = partial(_add, combine)
+    return sum((reduce(add, [values[at] for at in group]) for group in groups), 0.0)
 
 
-def _combine(combine: Combine, values: Iterable[float]) -> float:
-    found: float | None = None
-    for value in values:
-        found = _add(combine, found, value)
-    return nan if found is None else found
-
-
-def _add(combine: Combine, before: float | None, value: float) -> float:
-    if before is None or isnan(before):
+def _add(combine: Combine, before: float, value: float) -> float:
+    if isnan(before):
         return value
     if combine in {Combine.COUNTER, Combine.SUM}:
         return before + value
