@@ -134,7 +134,7 @@ def due_ready_keys(
     open_subjects = _subjects_with_open_episode(state, catalogue)
     groups = ready_groups(state, catalogue)
     possible_members = possible_members_by_group(
-        state.groups.values(), evaluation.subjects - _merely_paused(state, evaluation)
+        state.groups.values(), evaluation.subjects, without=_merely_paused(state, evaluation)
     )
     return [
         FindingKey(subject, catalogue.ready_entry(subject.layer, subject.kind).reason)

@@ -109,10 +109,12 @@ def _with_ready_members(
 
     These are the deleted ones, and those that get a Ready of their own.
     """
-    may_be_named = evaluation.subjects - state.ready_owed.keys()
-    possible_members = possible_members_by_group(groups.values(), evaluation.subjects)
+    subjects = evaluation.subjects
+    possible_members = possible_members_by_group(groups.values(), subjects)
     remaining: dict[FindingKey, EventGroup] = {
-        key: replace(group, ready_members=group.ready_members & may_be_named)
+        key: replace(
+            group, ready_members=(group.ready_members & subjects).difference(state.ready_owed)
+        )
         for key, group in groups.items()
         if not group.restored
         or key.subject in possible_members

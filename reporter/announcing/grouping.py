@@ -48,15 +48,20 @@ def member_key(key: FindingKey, member: Subject) -> FindingKey:
 
 
 def possible_members_by_group(
-    groups: Iterable[EventGroup], subjects: Collection[Subject]
+    groups: Iterable[EventGroup],
+    subjects: Collection[Subject],
+    *,
+    without: Collection[Subject] = frozenset(),
 ) -> Mapping[Subject, set[Subject]]:
     """
-    Return all models by the subject of the group that they may be in; none unless a group is restored.
+    Return the models that are not among *without*, by the subject of the group that they may be in.
+
+    None unless a group is restored.
     """
     found: defaultdict[Subject, set[Subject]] = defaultdict(set)
     if any(group.restored for group in groups):
         for subject in subjects:
-            if subject.layer is Layer.MODELDEPLOYMENT:
+            if subject.layer is Layer.MODELDEPLOYMENT and subject not in without:
                 found[subject.all_of_kind].add(subject)
     return found
 

@@ -35,16 +35,12 @@ from reporter.process.clock import Clock
 from reporter.store.store import Store
 
 
-CHANGE_BATCH_WINDOW = timedelta(milliseconds=10)
-"""Changes within this time after a pass that a change led to are evaluated together."""
-
 LONGEST_PAUSE = timedelta(milliseconds=250)
 """
-The longest pause between two passes. It is as long as the first one took: in an outage of all models at once
-there must be time left to write Events, and in its middle the cause must not wait for what follows from it.
-Changes that waited for a full pass have waited enough.
+The longest pause between two passes. It is as long as the first one took, and what changes meanwhile is
+evaluated together: in an outage of all models at once there must be time left to write Events, and in its
+middle the cause must not wait for what follows from it. Changes that waited for a full pass have waited enough.
 """
-
 
 FAILED_LIST_WAIT = timedelta(seconds=3)
 """Time that the first pass waits for kinds whose first list failed."""
@@ -126,7 +122,7 @@ class Controller:
         *resync* and after another catalogue. Raises what a fault of this program raises in a pass.
         """
         await self._wait_for_sync()
-        resync_at, changed = self._clock.now(), False
+        resync_at = self._clock.now()
         while True:
             now = self._clock.now()
             # The first answers of the server may set the clock back.
@@ -134,8 +130,8 @@ class Controller:
             if full:
                 resync_at = now + self._resync
             took = await self._run_pass_yielding(full=full)
-            pause = 0.0 if full else _pause_after(took, changed=changed)
-            changed = await self._wait_for_change(resync_at, pause)
+            pause = 0.0 if full else min(took, LONGEST_PAUSE.total_seconds())
+            await self._wait_for_change(resync_at, pause)
 
     async def _wait_for_sync(self) -> None:
         """
@@ -291,25 +287,18 @@ class Controller:
 
     # ------------------------------------------------------------ between passes
 
-    async def _wait_for_change(self, resync_at: datetime, pause: float) -> bool:
-        """
-        Wait for a change or for a deadline, and in any case until *pause* seconds are over.
-
-        Returns whether a change ended the wait.
-        """
+    async def _wait_for_change(self, resync_at: datetime, pause: float) -> None:
+        """Wait for a change or for a deadline, and in any case until *pause* seconds are over."""
         await asyncio.sleep(0)
         # Counted from the start of the last pass: its later parts do not look at all subjects, so
         # a deadline that passed meanwhile must not be skipped.
         until = min(resync_at, *self._deadlines(self._pass_started_at or self._clock.now()))
         started = self._loop_time()
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(max(self._clock.seconds_until(until), pause)):
                 await self._changed.wait()
-        except TimeoutError:
-            return False
         waited = self._loop_time() - started
         await asyncio.sleep(max(pause - waited, 0.0))
-        return True
 
     def _deadlines(self, now: datetime) -> Iterable[datetime]:
         """
@@ -321,9 +310,3 @@ class Controller:
         announcing = self._announcements.next_deadline(now=now)
         moments = (evaluation, announcing, now + self._resync)
         return [moment for moment in moments if moment is not None]
-
-
-def _pause_after(took: float, *, changed: bool) -> float:
-    """Return the seconds after a pass that *took* so many; *changed*: a change led to it."""
-    least = CHANGE_BATCH_WINDOW.total_seconds() if changed else 0.0
-    return max(least, min(took, LONGEST_PAUSE.total_seconds()))

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import pytest
 
-from reporter.controller.controller import CHANGE_BATCH_WINDOW
 from reporter.model.enums import TroubleKind
 from tests.integration.announcing.publisher_fixture import BBR
 from tests.integration.controller.controller_fixture import (
@@ -51,6 +50,8 @@ async def test_what_changes_nothing_that_is_read_leads_to_no_pass():
 
 async def test_the_changes_of_a_burst_are_evaluated_together_and_the_last_one_counts():
     async with running() as run:
+        pass_takes = 0.005
+        run.passes.then = lambda: take_seconds(pass_takes)
         started, before = asyncio.get_running_loop().time(), run.passes.number
         for number in range(300):
             run.change(number)
@@ -59,7 +60,7 @@ async def test_the_changes_of_a_burst_are_evaluated_together_and_the_last_one_co
         run.change(1000)
         await run.until(lambda: run.reason_state == "announced")
         lasted = asyncio.get_running_loop().time() - started
-        assert run.passes.number - before <= lasted / CHANGE_BATCH_WINDOW.total_seconds() + 2
+        assert run.passes.number - before <= lasted / (2 * pass_takes) + 2
 
 
 @pytest.mark.parametrize(("took", "least", "most"), [(0.1, 0.09, 0.9), (1.0, 0.24, 0.9)])
@@ -76,7 +77,7 @@ async def test_a_pass_is_followed_by_a_pause_of_its_own_length_up_to_a_limit(too
 
         run.passes.then = then
         run.change(1)
-        await run.until(lambda: len(ends) == 2)
+        await run.until(lambda: len(ends) >= 2)
         assert least < ends[1] - ends[0] < most
 
 
