@@ -221,13 +221,13 @@ class Controller:
         Returns the subjects that still wait: of this part and of those that were *waiting*.
         """
         before, evaluator = self.evaluation, self._evaluator
-        plan = evaluator.plan(before, part.snapshot, part.requested, now=part.now)
+        plan = yield from evaluator.plan(before, part.snapshot, part.requested, now=part.now)
         yield
         progress = evaluator.begin(before, plan)
         if cuts is not None:
             cuts.resumed(self._loop_time())
-        for batch in plan.run_in_batches():
-            progress = evaluator.add(progress, batch, now=part.now)
+        for batch in plan.batches():
+            progress = yield from evaluator.run_batch(progress, plan, batch)
             yield
             if plan.can_be_cut and cuts is not None and self._is_cut(cuts, part.now):
                 break

@@ -75,7 +75,7 @@ class PassInput(Struct, frozen=True):
 
 
 MIN_BATCHES = 3
-"""Batches between two cuts: some thirty milliseconds, so that each cut finds the pass advanced."""
+"""Batches between two cuts: at most some sixty milliseconds, so that each cut finds the pass advanced."""
 
 
 class PassCuts:

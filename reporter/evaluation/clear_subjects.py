@@ -7,8 +7,9 @@ it means to them (`Snapshot.scrape_fingerprint`), run in any case.
 """
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct, field
@@ -25,6 +26,10 @@ MAX_AGE: Final = timedelta(seconds=1)
 
 MAX_CHANGED: Final = 30_000
 """The changed numbers that are kept, of some 80 bytes each. With more, a full pass skips nothing."""
+
+
+COMPARED_AT_ONCE: Final = 2_000
+"""Subjects whose reads are compared without a pause: some five milliseconds."""
 
 
 class ClearSubject(Struct, frozen=True, gc=False):
@@ -53,22 +58,30 @@ class ClearSubjects(Struct, frozen=True):
     by_subject: Mapping[Subject, ClearSubject] = field(default_factory=dict)
     changed: frozenset[int] = frozenset()
 
-    def unchanged(self, snapshot: Snapshot, evaluator: object) -> Mapping[Subject, ClearSubject]:
+    def unchanged(
+        self, snapshot: Snapshot, evaluator: object
+    ) -> Generator[None, None, Mapping[Subject, ClearSubject]]:
         """
         Return the subjects that are still clear in another snapshot, as their probes would read the same.
 
         None of them for another evaluator, or if more has changed than entries of the snapshot's maps.
+        Yields where other tasks may run.
         """
         changed = self._changed_until(snapshot) if evaluator is self.evaluator else None
         if changed is None:
             return {}
         if not changed:
             return self.by_subject
-        return {
-            subject: each
-            for subject, each in self.by_subject.items()
-            if changed.isdisjoint(array("Q", each.read))
-        }
+        found: dict[Subject, ClearSubject] = {}
+        subjects = iter(self.by_subject.items())
+        while part := [*islice(subjects, COMPARED_AT_ONCE)]:
+            yield
+            found.update(
+                (subject, each)
+                for subject, each in part
+                if changed.isdisjoint(array("Q", each.read))
+            )
+        return found
 
     def moved_to(self, snapshot: Snapshot, *, now: datetime) -> "ClearSubjects":
         """

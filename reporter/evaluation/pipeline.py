@@ -8,7 +8,7 @@ the rest. Subjects of upstream layers come first, so no finding precedes what wo
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -45,7 +45,7 @@ from reporter.evaluation.tracking import (
 )
 from reporter.model.enums import Reason
 from reporter.model.subjects import FindingKey, Subject
-from reporter.model.verdicts import Paused, Verdict
+from reporter.model.verdicts import Paused
 from reporter.probes.probe import Probe
 from reporter.snapshot.noted_reads import (
     ReadNotes,
@@ -60,19 +60,10 @@ from reporter.snapshot.subjects import Subjects, expand_placeholders, refresh_su
 T = TypeVar("T")
 
 SUBJECTS_PER_BATCH = 100
-"""Subjects whose probes run without a pause: some ten milliseconds."""
-
+"""Subjects between two moments at which a pass may be cut: at most some twenty milliseconds."""
 
 FEW_SUBJECTS = 100
 """Subjects that a pass looks at in any case: to note what so few read would cost what it saves."""
-
-
-class Batch(NamedTuple):
-    """A few subjects, the verdicts of their probes, and those that are known to be clear."""
-
-    subjects: Sequence[Subject]
-    verdicts: Sequence[Verdict]
-    clear: Mapping[Subject, ClearSubject]
 
 
 class PassProgress(Struct, frozen=True):
@@ -111,12 +102,9 @@ class PassPlan(Struct, frozen=True):
     now: datetime
     can_be_cut: bool
 
-    def run_in_batches(self) -> Iterator[Batch]:
-        """
-        Yield the verdicts batch by batch, so that the caller may end the pass after any of them.
-        """
-        for batch in suppression.split_into_batches(self.subjects, SUBJECTS_PER_BATCH):
-            yield Batch(batch, *self.probe_run.run_unknown(batch))
+    def batches(self) -> Iterator[Sequence[Subject]]:
+        """Yield the subjects in parts, after any of which the caller may end the pass."""
+        return suppression.split_into_batches(self.subjects, SUBJECTS_PER_BATCH)
 
     def still_waiting(
         self, progress: "PassProgress", before: frozenset[Subject] = frozenset()
@@ -154,22 +142,26 @@ class Evaluator(Struct, frozen=True):
         """
         Run one pass over the dirty subjects; the holds of *announced* keys are never extended.
         """
-        plan = self.plan(before, snapshot, dirty, now=now)
+        plan = run_to_end(self.plan(before, snapshot, dirty, now=now))
         progress = self.begin(before, plan)
-        for batch in plan.run_in_batches():
-            progress = self.add(progress, batch, now=now)
+        for batch in plan.batches():
+            progress = run_to_end(self.run_batch(progress, plan, batch))
         return run_to_end(self.finish(before, plan, progress, announced=announced))
 
     def plan(
         self, before: Evaluation, snapshot: Snapshot, dirty: frozenset[Subject], *, now: datetime
-    ) -> PassPlan:
-        """Prepare a pass over the dirty subjects that exist, and over those that are new."""
+    ) -> Generator[None, None, PassPlan]:
+        """
+        Prepare a pass over the dirty subjects that exist, and over those that are new.
+
+        Yields where other tasks may run, if there are many: it takes longer than a batch then.
+        """
         known = refresh_subjects(snapshot, before.known_subjects, now=now)
         if known is not before.known_subjects:
             dirty |= known.all - before.subjects
         dirty = expand_placeholders(dirty, known.all)
         # Only for the probes, which must know the continued keys: each gets a verdict, and its subject
-        # is not skipped. `add` continues them for good, batch by batch, as the pass may be cut.
+        # is not skipped. `run_batch` continues them for good, as the pass may be cut after each.
         tracked = without_keys(before.tracked, lambda key: key.subject not in dirty)
         tracked = self._continue(tracked, before.remembered.of_subjects(dirty), now=now)
         may_skip = len(dirty) > FEW_SUBJECTS and not has_lost_watch(snapshot)
@@ -183,12 +175,11 @@ class Evaluator(Struct, frozen=True):
             flags=self.flags,
             now=now,
         )
+        clear: Mapping[Subject, ClearSubject] = {}
+        if may_skip:
+            clear = yield from self._still_clear(before, snapshot, tracked, known)
         probe_run = msgspec.structs.replace(
-            probe_run,
-            unknown=known.unknown,
-            on_fault=self.on_fault,
-            notes=notes,
-            clear=self._still_clear(before, snapshot, tracked, known) if may_skip else {},
+            probe_run, unknown=known.unknown, on_fault=self.on_fault, notes=notes, clear=clear
         )
         can_be_cut = before.evaluated_at is not None and not (
             probe_run.evaluable_reasons(dirty) - before.tracked.evaluated_reasons
@@ -202,12 +193,15 @@ class Evaluator(Struct, frozen=True):
         snapshot: Snapshot,
         tracked: TrackedFindings,
         known: Subjects,
-    ) -> Mapping[Subject, ClearSubject]:
+    ) -> Generator[None, None, Mapping[Subject, ClearSubject]]:
         """Return the subjects that are clear, and of which every probe would find it again."""
-        found = before.clear.unchanged(snapshot, self)
+        found = yield from before.clear.unchanged(snapshot, self)
         keys = (*tracked.finding_states, *tracked.unknown_states, *before.notes)
         others = (found.keys() - known.all) | {key.subject for key in keys}
-        return {s: each for s, each in found.items() if s not in others} if others else found
+        if others:
+            found = {s: each for s, each in found.items() if s not in others}
+        yield
+        return found
 
     def begin(self, before: Evaluation, plan: PassPlan) -> PassProgress:
         """
@@ -224,27 +218,30 @@ class Evaluator(Struct, frozen=True):
             remembered=before.remembered,
         )
 
-    def add(self, progress: PassProgress, batch: Batch, *, now: datetime) -> PassProgress:
+    def run_batch(
+        self, progress: PassProgress, plan: PassPlan, subjects: Sequence[Subject]
+    ) -> Generator[None, None, PassProgress]:
         """
-        Apply the verdicts of one batch, after the findings of a predecessor about its subjects.
+        Apply the verdicts about one batch, after the findings of a predecessor about its subjects.
+
+        Yields where other tasks may run.
         """
-        entry_of, delays = self.catalogue.__getitem__, self.settings.delays
+        verdicts, clear = yield from plan.probe_run.run_unknown(subjects)
+        now, entry_of, delays = plan.now, self.catalogue.__getitem__, self.settings.delays
         # Again, after `plan`, whose tracked findings were for the probes alone.
-        continued = progress.remembered.of_subjects(batch.subjects)
+        continued = progress.remembered.of_subjects(subjects)
         tracked = self._continue(progress.tracked, continued, now=now)
-        tracked = apply_verdicts(
-            tracked, batch.verdicts, now=now, entry_of=entry_of, delays=delays
-        )
-        paused = frozenset(v.key.subject for v in batch.verdicts if isinstance(v, Paused))
+        tracked = apply_verdicts(tracked, verdicts, now=now, entry_of=entry_of, delays=delays)
+        paused = frozenset(v.key.subject for v in verdicts if isinstance(v, Paused))
         return PassProgress(
             replace(tracked, evaluated_reasons=progress.tracked.evaluated_reasons),
             progress.evaluated_reasons | tracked.evaluated_reasons,
-            progress.paused.difference(batch.subjects) | paused,
-            update_notes(progress.notes, batch.verdicts),
-            progress.evaluated + len(batch.subjects),
+            progress.paused.difference(subjects) | paused,
+            update_notes(progress.notes, verdicts),
+            progress.evaluated + len(subjects),
             progress.remembered.without(continued),
             progress.continued.merged(continued),
-            (*progress.clear, batch.clear),
+            (*progress.clear, clear),
         )
 
     def _continue(

@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
-from operator import attrgetter
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -38,19 +37,17 @@ from reporter.model.verdicts import Trouble
 # The order in which subjects are evaluated when a pass may be cut: suppressing layers first.
 
 
+_PLACES = {layer: str(layer.order) for layer in Layer}
+
+
 def upstream_first(subjects: frozenset[Subject]) -> list[Subject]:
     """
     Return the subjects sorted, layer by layer in the order of announcing.
 
     The catalogue refuses upward suppressions, so what may suppress a finding comes before it.
     """
-    return [
-        subject
-        for layer in Layer
-        for subject in sorted(
-            [each for each in subjects if each.layer is layer], key=attrgetter("namespace", "name")
-        )
-    ]
+    # By a text, in half the time of a tuple; no name has a character that comes before "\0".
+    return sorted(subjects, key=lambda each: f"{_PLACES[each.layer]}{each.namespace}\0{each.name}")
 
 
 def split_into_batches(subjects: Sequence[Subject], size: int) -> Iterator[Sequence[Subject]]:

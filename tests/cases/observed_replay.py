@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from msgspec.structs import replace
 
 from reporter.evaluation.clocks import NOTHING_TRACKED
+from reporter.evaluation.pipeline import run_to_end
 from reporter.evaluation.probe_run import prepare_probe_run
 from reporter.model.verdicts import Clear
 from reporter.probes.probe import ProbeRequest
@@ -103,7 +104,7 @@ class ClearSubjectObserver:
             flags=evaluator.flags,
             now=replay.now,
         )
-        unchanged = clear.unchanged(replay.snapshot, evaluator)
+        unchanged = run_to_end(clear.unchanged(replay.snapshot, evaluator))
         self.checked += len(unchanged)
         for subject, each in unchanged.items():
             for found in run.run([subject]):

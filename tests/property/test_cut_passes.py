@@ -108,6 +108,10 @@ def small_batches() -> Iterator[None]:
         yield
 
 
+def plan_pass(evaluation: Evaluation, world, dirty=ALL_LAYERS, *, now=NOON):
+    return pipeline.run_to_end(EVALUATOR.plan(evaluation, world, dirty, now=now))
+
+
 @dataclasses.dataclass
 class Run:
     """One evaluator through time; every part of a pass is committed as the controller does it."""
@@ -117,12 +121,12 @@ class Run:
 
     def run_pass(self, world, dirty=ALL_LAYERS, *, stop_after=None, waiting=frozenset()):
         """Returns the subjects that still wait after *stop_after* batches."""
-        plan = EVALUATOR.plan(self.evaluation, world, dirty, now=self.now)
+        plan = plan_pass(self.evaluation, world, dirty, now=self.now)
         progress = EVALUATOR.begin(self.evaluation, plan)
-        for number, batch in enumerate(plan.run_in_batches()):
+        for number, batch in enumerate(plan.batches()):
             if number == stop_after:
                 break
-            progress = EVALUATOR.add(progress, batch, now=self.now)
+            progress = pipeline.run_to_end(EVALUATOR.run_batch(progress, plan, batch))
         self.evaluation = pipeline.run_to_end(EVALUATOR.finish(self.evaluation, plan, progress))
         return plan.still_waiting(progress, waiting)
 
@@ -193,13 +197,13 @@ def test_a_cut_pass_has_seen_every_change_once_it_ends(history, first, second, s
 @given(CHANGES)
 def test_a_pass_that_evaluates_a_reason_for_the_first_time_is_not_cut(changes):
     run, world = Run(), a_world(changes)
-    assert not EVALUATOR.plan(run.evaluation, world, ALL_LAYERS, now=NOON).can_be_cut
+    assert not plan_pass(run.evaluation, world).can_be_cut
     run.run_pass(a_world({}))
-    assert EVALUATOR.plan(run.evaluation, world, ALL_LAYERS, now=NOON).can_be_cut
+    assert plan_pass(run.evaluation, world).can_be_cut
 
 
 def test_upstream_layers_are_evaluated_first():
-    plan = EVALUATOR.plan(Evaluation(), a_world({}), ALL_LAYERS, now=NOON)
+    plan = plan_pass(Evaluation(), a_world({}))
     assert list(plan.subjects) == [CLUSTER_SUBJECT, *GATEWAYS, *MODELS]
 
 

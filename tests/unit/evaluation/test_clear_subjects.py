@@ -1,13 +1,14 @@
 """A full pass skips the probes whose answer is known, and no other."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from datetime import timedelta
+from typing import TypeVar
 
 import pytest
 from msgspec.structs import replace
 
 from reporter.catalogue.entries import ProbeSpec
-from reporter.evaluation import clear_subjects, pipeline
+from reporter.evaluation import clear_subjects, pipeline, probe_run
 from reporter.evaluation.evaluation import Evaluation, EvaluationSettings
 from reporter.evaluation.pipeline import Evaluator
 from reporter.kinds.apps import DEPLOYMENTS, Deployment
@@ -32,6 +33,7 @@ from tests.support.subject_store import a_subject_store, change_subjects
 MODELS = tuple(Subject(Layer.MODELDEPLOYMENT, "team-a", f"model-{i}") for i in range(3))
 ONE, OTHER, _ = MODELS
 CATALOGUE = a_catalogue(an_entry("inferencesetPods", 10, layer=Layer.MODELDEPLOYMENT))
+T = TypeVar("T")
 Evaluate = Callable[[Snapshot, ProbeRequest], Iterable[Verdict]]
 
 
@@ -365,10 +367,54 @@ def test_a_cut_pass_keeps_what_it_knows_of_those_it_did_not_reach(
     run = Run(by_pod)
     run.full_pass()
     snapshot = run.store.snapshot()
-    plan = run.evaluator.plan(run.evaluation, snapshot, ALL_LAYERS, now=NOON)
+    plan = pipeline.run_to_end(run.evaluator.plan(run.evaluation, snapshot, ALL_LAYERS, now=NOON))
     progress = run.evaluator.begin(run.evaluation, plan)
-    batch = next(iter(plan.run_in_batches()))
-    progress = run.evaluator.add(progress, batch, now=NOON)
+    first = next(plan.batches())
+    progress = pipeline.run_to_end(run.evaluator.run_batch(progress, plan, first))
     cut = run.evaluator.finish(run.evaluation, plan, progress)
     run.evaluation = pipeline.run_to_end(cut)
     assert run.full_pass() == []
+
+
+# ------------------------------------------------------------ pauses, in which other tasks run
+
+
+def counted(steps: Generator[None, None, T]) -> tuple[int, T]:
+    """Return how often a generator pauses, and its result."""
+    pauses = 0
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return pauses, end.value
+        pauses += 1
+
+
+def test_a_pass_over_many_pauses_while_it_is_planned_and_within_a_batch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(clear_subjects, "COMPARED_AT_ONCE", 1)
+    monkeypatch.setattr(probe_run, "SUBJECTS_AT_ONCE", 1)
+    run = Run(by_pod)
+    run.full_pass()
+    run.store.upsert(PODS, pod_of(OTHER))
+    snapshot = run.store.snapshot()
+    pauses, plan = counted(run.evaluator.plan(run.evaluation, snapshot, ALL_LAYERS, now=NOON))
+    assert pauses > len(MODELS)
+    assert OTHER not in plan.probe_run.clear
+    assert ONE in plan.probe_run.clear
+    (batch,) = plan.batches()
+    progress = run.evaluator.begin(run.evaluation, plan)
+    pauses, progress = counted(run.evaluator.run_batch(progress, plan, batch))
+    assert (pauses, progress.evaluated) == (len(MODELS), len(batch))
+    assert {key.subject for key in progress.tracked.finding_states} == {OTHER}
+
+
+def test_a_pass_over_few_is_planned_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Run(by_pod)
+    run.full_pass()
+    monkeypatch.setattr(pipeline, "FEW_SUBJECTS", 1)
+    run.store.upsert(PODS, pod_of(ONE))
+    few = frozenset({ONE})
+    pauses, _ = counted(run.evaluator.plan(run.evaluation, run.store.snapshot(), few, now=NOON))
+    assert pauses == 0

@@ -38,7 +38,9 @@ def next_pass(replay: StoryReplay, *dirty: Subject, full: bool = True) -> frozen
     for _ in range(2):
         every = PassInput(snapshot, frozenset(), replay.now, 0.0, full=True).requested
         before = replay.evaluator.evaluate(before, snapshot, every, now=replay.now)
-    plan = replay.evaluator.plan(before, snapshot, part.requested, now=replay.now)
+    plan = pipeline.run_to_end(
+        replay.evaluator.plan(before, snapshot, part.requested, now=replay.now)
+    )
     return part.unchanged(plan, frozenset(plan.subjects))
 
 
