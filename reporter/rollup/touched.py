@@ -1,6 +1,6 @@
 """The subjects whose roll-up may have changed in a pass."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
@@ -35,12 +35,19 @@ class Touched(NamedTuple):
     terminating: frozenset[Subject]
 
 
-def find_touched(before: RollUp, given: RollUpInput, rules: RollUpRules) -> Touched:
-    """Return the subjects to roll up: those looked at, and those that depend on what changed."""
+def find_touched(
+    before: RollUp, given: RollUpInput, rules: RollUpRules
+) -> Generator[None, None, Touched]:
+    """
+    Return the subjects to roll up: those looked at, and those that depend on what changed.
+
+    Yields where other tasks may run.
+    """
     known, known_before = given.evaluation.known_subjects, before.evaluation.known_subjects
     terminating = before.terminating
     if _may_end(before, given):
         terminating = find_terminating(given.snapshot)
+        yield
     is_all_new = (
         before.cluster is None
         or given.has_other_rules
@@ -56,6 +63,7 @@ def find_touched(before: RollUp, given: RollUpInput, rules: RollUpRules) -> Touc
         Subject(Layer.MODELHARNESS, each)
         for each in different_keys(before.packages, given.packages)
     }
+    yield
     gone = frozenset()
     if known is not known_before or terminating != before.terminating:
         there, there_before = known.all | terminating, known_before.all | before.terminating
