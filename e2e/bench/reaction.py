@@ -32,10 +32,10 @@ from e2e.bench.trials import TrialLatencies
 from e2e.support.arguments import natural
 
 
-RATIO = 3.0
+RATIO = 1.5
 """Maximum ratio of the median to the floor's median."""
 
-SLOWEST, SIZE_OF_SLOWEST = 0.25, 1_000
+SLOWEST, SIZE_OF_SLOWEST = 0.1, 10_000
 """Maximum seconds of the 99th percentile, up to this many InferenceSets."""
 
 
