@@ -31,7 +31,6 @@ def fold_steps(
 ) -> Generator[None, None, RollUp]:
     """Make the same as *fold*, in steps. Yields where other tasks may run, and returns the roll-up."""
     touched = yield from find_touched(before, given, rules)
-    yield
     found = collect_findings(given.evaluation, touched.subjects, rules)
     yield
     blockers, revision = BlockerFinder(given, rules), before.revision + 1

@@ -48,12 +48,7 @@ def find_touched(
     if _may_end(before, given):
         terminating = find_terminating(given.snapshot)
         yield
-    is_all_new = (
-        before.cluster is None
-        or given.has_other_rules
-        or before.evaluation.unread_events != given.evaluation.unread_events
-    )
-    if is_all_new or known.unknown != known_before.unknown:
+    if _is_all_new(before, given):
         there = known.all | terminating
         gone = (known_before.all | before.terminating) - there
         return Touched(there, there, gone, terminating)
@@ -77,6 +72,17 @@ def find_touched(
         # A namespace and the cluster count also what no probe reads.
         looked_at -= {each for each in given.unchanged if each.name}
     return Touched(existing | looked_at, existing, gone, terminating)
+
+
+def _is_all_new(before: RollUp, given: RollUpInput) -> bool:
+    """Return whether every record may be another one."""
+    old, new = before.evaluation, given.evaluation
+    return (
+        before.cluster is None
+        or given.has_other_rules
+        or old.unread_events != new.unread_events
+        or old.known_subjects.unknown != new.known_subjects.unknown
+    )
 
 
 def _hinders_others(given: RollUpInput, rules: RollUpRules) -> bool:
