@@ -97,7 +97,14 @@ class ControllerFixture:
 
     @property
     def reason_state(self) -> str:
-        return str(reason_states(self.controller.evaluation).get(BBR, "clear"))
+        """
+        The state of the reason in the last pass that all followers have.
+
+        A pass commits a turn of the loop earlier: a test that looks then misses what they do with it.
+        """
+        if not self.passes.seen:
+            return "clear"
+        return str(reason_states(self.passes.seen[-1].evaluation).get(BBR, "clear"))
 
     def change(self, number: int = 1) -> None:
         self.store.upsert(DEPLOYMENTS, a_deployment("any", replicas=number))
