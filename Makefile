@@ -218,7 +218,7 @@ bench-hub: $(STAMP) ## measure the hub with 10,000 clusters and as many objects;
 	@$(BIN)/python -m e2e.controlplane --quiet
 	$(ALLOCATOR) $(BIN)/python -m e2e.hub.bench --json $(MEASURED)/hub.json
 
-bench-quick: $(STAMP) ## the same at small sizes, in five minutes; only printed
+bench-quick: $(STAMP) ## the same at small sizes, in ten minutes; only printed
 	@$(BIN)/python -m e2e.controlplane --quiet
 	rm -rf $(MEASURED)
 	$(call measure,passes,--inferencesets 100 1000 --rounds 3)
@@ -234,7 +234,7 @@ quick-storm:
 	$(call measure,storm,--inferencesets 100 --outages provisioner)
 
 quick-scraping:
-	$(call measure,scraping,--inferencesets 10 --pods 200 --many 200 --hanging 200 --rounds 1)
+	$(call measure,scraping,--inferencesets 10 --pods 200 --many 200 --hanging 200 --rounds 1 --window 30)
 
 quick-status:
 	$(call measure,status,--inferencesets 100 --objects 60 --seconds 31 --calm 5)

@@ -144,7 +144,9 @@ def _filled(catalogue: Catalogue, size: int) -> Store:
     store = Store(kinds, crds_to_track(catalogue), subjects=catalogue.subject_definitions)
     for kind in kinds:
         store.set_watch_state(kind, Watching())
-    [(label, value)] = catalogue.subject_definitions.of_kind(NAMESPACES).labels
+    definition = catalogue.subject_definitions.of_kind(NAMESPACES)
+    assert definition is not None
+    [(label, value)] = definition.labels
     namespaces = (
         {"metadata": {"name": f"team-{number}", "labels": {label: value}}}
         for number in range(size // OBJECTS_PER_NAMESPACE + 1)

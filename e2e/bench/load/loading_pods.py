@@ -10,15 +10,15 @@ from e2e.controlplane import ControlPlane, Json
 from reporter.scrape.schedule import offset
 
 
-ANSWERING = ipaddress.ip_network("127.16.0.0/12")
-HANGING = ipaddress.ip_network("127.64.0.0/12")
-SERVING = ipaddress.ip_network("127.48.0.0/12")
+ANSWERING = ipaddress.IPv4Network("127.16.0.0/12")
+HANGING = ipaddress.IPv4Network("127.64.0.0/12")
+SERVING = ipaddress.IPv4Network("127.48.0.0/12")
 """Addresses that respond with a made page of vLLM with two engines, larger than the recorded ones."""
 
-READY = ipaddress.ip_network("127.80.0.0/12")
+READY = ipaddress.IPv4Network("127.80.0.0/12")
 """Addresses that respond with a recorded page of vLLM."""
 
-LATE = ipaddress.ip_network("127.32.0.0/16")
+LATE = ipaddress.IPv4Network("127.32.0.0/16")
 """Addresses that respond too, of pods created late."""
 
 AT_ONCE = 0.01

@@ -16,11 +16,11 @@ from reporter.controller.enabled_scrapes import find_scrapes
 from reporter.controller.watched_kinds import crds_to_track
 from reporter.evaluation.pipeline import Evaluator
 from reporter.evaluation.registry import SPECS
-from reporter.kinds.core import PODS
+from reporter.kinds.core import PODS, Pod
 from reporter.kinds.default_kinds import DEFAULT_KINDS
 from reporter.model.observations import DiscoveryResult, Watching
 from reporter.resources.inference_sets import WORKSPACE_LABEL
-from reporter.scrape.samples import ScrapedMetrics
+from reporter.scrape.samples import PageSamples, ScrapedMetrics
 from reporter.store.samples import SampleStore
 from reporter.store.store import Store
 from tests.support.engines import a_page
@@ -30,7 +30,9 @@ PODS_OF_A_WORKSPACE = 3
 """Pods of a Workspace; an InferenceSet has one more, that of its endpoint picker."""
 
 PAGE_AGE = dt.timedelta(seconds=15)
-IDLE_PAGE = a_page(running=0, waiting=0, kv=0, steps=9, tokens=90, finished=3, preemptions=0)
+IDLE_PAGE = PageSamples.from_samples(
+    a_page(running=0, waiting=0, kv=0, steps=9, tokens=90, finished=3, preemptions=0)
+)
 
 
 def filled_store(evaluator: Evaluator, size: int) -> tuple[Store, int]:
@@ -60,6 +62,7 @@ def filled_store(evaluator: Evaluator, size: int) -> tuple[Store, int]:
 def _record_pages(store: Store, scrapes: Iterable[str], now: dt.datetime) -> None:
     """Record two pages of each pod, of an idle engine."""
     for pod in store.snapshot().all(PODS):
+        assert isinstance(pod, Pod)
         for name in scrapes:
             for age in (PAGE_AGE, dt.timedelta()):
                 store.record_scrape(pod, name, ScrapedMetrics(now - age, IDLE_PAGE))

@@ -66,10 +66,8 @@ def test_what_is_no_number_is_no_speed():
 
 def test_another_metric_can_be_named_that_has_no_remaining_time():
     rules = replace(RULES, speed_metric="download_rate")
-    scrapes = [
-        ScrapedMetrics(NOON + at * SECOND, (Sample("download_rate", {}, 1 * MB),))
-        for at in range(0, 75, 15)
-    ]
+    page = PageSamples.from_samples([Sample("download_rate", {}, 1 * MB)])
+    scrapes = [ScrapedMetrics(NOON + at * SECOND, page) for at in range(0, 75, 15)]
     found = evaluate_download(a_scrape_history(*scrapes), rules)
     assert (found.state, found.remaining_time, found.remaining_bytes) == (
         DownloadState.SLOW,
