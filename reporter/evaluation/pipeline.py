@@ -154,10 +154,12 @@ class Evaluator(Struct, frozen=True):
         """
         Prepare a pass over the dirty subjects that exist, and over those that are new.
 
-        Yields where other tasks may run, if there are many: it takes longer than a batch then.
+        Yields where other tasks may run, if there are many or some are new: all are looked up then,
+        which may take longer than a batch.
         """
         known = refresh_subjects(snapshot, before.known_subjects, now=now)
         if known is not before.known_subjects:
+            yield
             dirty |= known.all - before.subjects
         dirty = expand_placeholders(dirty, known.all)
         # Only for the probes, which must know the continued keys: each gets a verdict, and its subject

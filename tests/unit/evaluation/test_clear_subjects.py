@@ -418,3 +418,16 @@ def test_a_pass_over_few_is_planned_without_a_pause(monkeypatch: pytest.MonkeyPa
     few = frozenset({ONE})
     pauses, _ = counted(run.evaluator.plan(run.evaluation, run.store.snapshot(), few, now=NOON))
     assert pauses == 0
+
+
+def test_a_pass_that_looks_all_subjects_up_pauses_after_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = Run(by_pod)
+    run.full_pass()
+    monkeypatch.setattr(pipeline, "FEW_SUBJECTS", 1)
+    new = Subject(Layer.MODELDEPLOYMENT, "team-a", "new")
+    change_subjects(run.store, frozenset(), frozenset({new}))
+    snapshot = run.store.snapshot()
+    pauses, plan = counted(run.evaluator.plan(run.evaluation, snapshot, frozenset(), now=NOON))
+    assert (pauses, plan.subjects) == (1, [new])
