@@ -1,10 +1,11 @@
 """The namespaces of one cluster, asked for when somebody wants to see them: one more query."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 
-from aiohttp import hdrs, web
+from aiohttp import hdrs
+from aiohttp.web_response import Response, StreamResponse
 
 from reporter.hub import pages
 from reporter.hub.fleet_cache import FleetCache
@@ -14,6 +15,7 @@ from reporter.hub.query_results import gather_namespaces
 from reporter.model.fleet_status import FLEET_SCOPE, ClusterDetail, FleetNamespace
 from reporter.model.status_document import SCHEMA_VERSION, StatusError
 from reporter.server.responses import JSON, error_response
+from reporter.server.routes import Handler, RoutedRequest
 from reporter.server.served_document import NO_CACHE
 from reporter.server.status_v1 import encode
 
@@ -34,13 +36,13 @@ class ClusterDetails:
         self._client, self._cache, self._label = client, cache, label
         self._turn = asyncio.Lock()
 
-    def routes(self) -> Mapping[str, Callable[[web.Request], Awaitable[web.StreamResponse]]]:
+    def routes(self) -> Mapping[str, Handler]:
         """
         Return the handler by path, for the server of the hub: /status/v1/clusters/{cluster}/namespaces.
         """
         return {f"{pages.CLUSTER_PATH}/namespaces": self.show}
 
-    async def show(self, request: web.Request) -> web.StreamResponse:
+    async def show(self, request: RoutedRequest) -> StreamResponse:
         """
         Answer with one cluster and all its workload namespaces, by a query to the metrics engine.
 
@@ -70,7 +72,7 @@ class ClusterDetails:
         detail = ClusterDetail(
             schema=SCHEMA_VERSION, scope=FLEET_SCOPE, cluster=entry, namespaces=namespaces
         )
-        return web.Response(body=encode(detail), headers={hdrs.CONTENT_TYPE: JSON, **UNCACHED})
+        return Response(body=encode(detail), headers={hdrs.CONTENT_TYPE: JSON, **UNCACHED})
 
     async def _ask(self, label: str, source: str) -> tuple[FleetNamespace, ...]:
         query = of_cluster(self._label, label)

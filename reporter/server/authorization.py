@@ -17,17 +17,17 @@ from functools import partial
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import TypeVar
-from urllib.parse import quote
 
-from aiohttp import hdrs, web
+from aiohttp import hdrs
+from aiohttp.web_response import Response, StreamResponse
 
 from reporter.kube.access_review import VERB, UserInfo, may_get_path, review_token
 from reporter.kube.client import RestClient
 from reporter.kube.errors import KubeError
 from reporter.model.status_document import SCHEMA_VERSION, StatusError
 from reporter.server.decision_cache import DecisionCache
-from reporter.server.host_check import Handler
 from reporter.server.responses import error_response
+from reporter.server.routes import Handler, RoutedRequest
 from reporter.settings import StatusAuthorization
 
 
@@ -150,10 +150,9 @@ class StatusAuthorizer:
         answer.
         """
 
-        async def show_authorized(request: web.Request) -> web.StreamResponse:
-            path = served_path(request)
+        async def show_authorized(request: RoutedRequest) -> StreamResponse:
             try:
-                access = await self.decide(bearer_token(request), path)
+                access = await self.decide(bearer_token(request), request.served_path)
             except KubeError:
                 return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, NOT_REVIEWED)
             match access:
@@ -162,7 +161,7 @@ class StatusAuthorizer:
                 case Access.UNKNOWN_USER:
                     return _refusal(HTTPStatus.UNAUTHORIZED, NO_TOKEN)
                 case Access.FORBIDDEN:
-                    return _refusal(HTTPStatus.FORBIDDEN, _forbidden(path))
+                    return _refusal(HTTPStatus.FORBIDDEN, _forbidden(request.served_path))
 
         return show_authorized
 
@@ -182,23 +181,10 @@ def make_guard(
             return StatusAuthorizer(api, seconds).guard
 
 
-def bearer_token(request: web.Request) -> str:
+def bearer_token(request: RoutedRequest) -> str:
     """Return the token of a request; empty without one (RFC 6750, section 2.1)."""
     scheme, _, token = request.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
     return token.strip() if scheme.lower() == SCHEME else ""
-
-
-def served_path(request: web.Request) -> str:
-    """
-    Return the path by which a request is authorized: that of what is served, however it was written.
-
-    A name may be sent with needless percent-encoding, and one with a slash must not look like two.
-    """
-    resource = request.match_info.route.resource
-    if resource is None:
-        raise TypeError("each path that is served is one of a resource")
-    parts = {name: quote(value, safe="") for name, value in request.match_info.items()}
-    return resource.canonical.format_map(parts)
 
 
 def _forbidden(path: str) -> StatusError:
@@ -210,5 +196,5 @@ def _forbidden(path: str) -> StatusError:
     )
 
 
-def _refusal(status: HTTPStatus, why: StatusError) -> web.Response:
+def _refusal(status: HTTPStatus, why: StatusError) -> Response:
     return error_response(status, why, {hdrs.CACHE_CONTROL: "no-store", **HEADERS.get(status, {})})

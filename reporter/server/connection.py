@@ -14,7 +14,11 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import Protocol
 
-from aiohttp import hdrs, web
+from aiohttp import hdrs
+from aiohttp.web_protocol import RequestHandler
+from aiohttp.web_request import BaseRequest
+from aiohttp.web_response import Response, StreamResponse
+from aiohttp.web_server import Server
 
 from reporter import PROGRAM_NAME
 from reporter.model.enums import ClosedConnection
@@ -46,7 +50,7 @@ class ConnectionObserver(Protocol):
         ...
 
 
-class Connection(web.RequestHandler):
+class Connection(RequestHandler):
     """
     The protocol of one connection of aiohttp, with a deadline for the step that it is in.
 
@@ -57,7 +61,7 @@ class Connection(web.RequestHandler):
     __slots__ = ("_deadline", "_has_request", "_observer", "_responding", "_timeouts", "client")
 
     def __init__(
-        self, server: web.Server, observer: ConnectionObserver, timeouts: ConnectionTimeouts
+        self, server: Server, observer: ConnectionObserver, timeouts: ConnectionTimeouts
     ) -> None:
         # The log of aiohttp has a traceback for each request that is not HTTP.
         super().__init__(server, loop=asyncio.get_running_loop(), logger=_SILENT)
@@ -118,18 +122,18 @@ class Connection(web.RequestHandler):
 
     def handle_error(
         self,
-        request: web.BaseRequest,
+        request: BaseRequest,
         status: int = HTTPStatus.INTERNAL_SERVER_ERROR,
         exc: BaseException | None = None,
         message: str | None = None,
-    ) -> web.StreamResponse:
+    ) -> StreamResponse:
         """
         Answer what is not an HTTP/1 request. Of our handlers, only lost connections arrive here.
         """
         if isinstance(exc, ConnectionError):
             raise ConnectionAbortedError  # exc itself would keep this frame, and the page, alive
         self._observer.closed_early(self, ClosedConnection.MALFORMED)
-        response = web.Response(
+        response = Response(
             status=status,
             text=f"{HTTPStatus(status).phrase}\n",
             headers={hdrs.SERVER: PROGRAM_NAME},

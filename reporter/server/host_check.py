@@ -10,19 +10,17 @@ Only what arrives at a loopback address is checked, as requests through kubectl 
 other addresses proxies arrive, of the API server for one, with any name.
 """
 
-from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from ipaddress import IPv6Address, ip_address
-from typing import TypeAlias
 from urllib.parse import urlsplit
 
-from aiohttp import hdrs, web
+from aiohttp import hdrs
+from aiohttp.web_response import StreamResponse
 
 from reporter.model.status_document import SCHEMA_VERSION, StatusError
 from reporter.server.responses import error_response
+from reporter.server.routes import Handler, RoutedRequest
 
-
-Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 LOCALHOST = "localhost"
 
@@ -41,7 +39,7 @@ def refuse_foreign_names(show: Handler) -> Handler:
     Requests at other addresses are not checked.
     """
 
-    async def show_checked(request: web.Request) -> web.StreamResponse:
+    async def show_checked(request: RoutedRequest) -> StreamResponse:
         if _is_at_loopback(request) and is_foreign(request.headers.get(hdrs.HOST, "")):
             return error_response(HTTPStatus.FORBIDDEN, REFUSAL)
         return await show(request)
@@ -68,7 +66,7 @@ def is_foreign(host: str) -> bool:
     return False
 
 
-def _is_at_loopback(request: web.Request) -> bool:
+def _is_at_loopback(request: RoutedRequest) -> bool:
     own = request.transport.get_extra_info("sockname") if request.transport is not None else None
     return isinstance(own, tuple) and is_loopback(own[0])
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from aiohttp import hdrs, web
+from aiohttp import hdrs
+from aiohttp.web_response import Response
 
 from reporter.model.status_document import StatusError
 from reporter.server.status_v1 import encode
@@ -13,8 +14,8 @@ JSON = "application/json; charset=utf-8"
 
 def error_response(
     status: int, error: StatusError, headers: Mapping[str, str] | None = None
-) -> web.Response:
+) -> Response:
     """Return a response with the error as its JSON body: what is wrong, and what to do about it."""
-    return web.Response(
+    return Response(
         status=status, body=encode(error), headers={hdrs.CONTENT_TYPE: JSON, **(headers or {})}
     )

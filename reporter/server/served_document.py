@@ -5,12 +5,14 @@ from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import suppress
 from typing import Generic, Protocol, TypeVar
 
-from aiohttp import ETag, hdrs, web
+from aiohttp import ETag, hdrs
+from aiohttp.web_response import Response, StreamResponse
 from msgspec import Struct
 
 from reporter.model.status_document import StatusError
 from reporter.server import status_v1
 from reporter.server.responses import JSON, error_response
+from reporter.server.routes import Handler, RoutedRequest
 from reporter.server.server import send_parts
 from reporter.server.status_v1 import too_many_waiting
 
@@ -87,11 +89,11 @@ class StatusV1(Generic[V, R]):
         self._view, self._next_change, self._process = view, next_change, process
         self._waiting = 0
 
-    def routes(self) -> Mapping[str, Callable[[web.Request], Awaitable[web.StreamResponse]]]:
-        """Return the handler by path, in the syntax of aiohttp, for the server to add."""
+    def routes(self) -> Mapping[str, Handler]:
+        """Return the handler by the template of its path, for the server to add."""
         return dict.fromkeys(self._document.paths, self.show)
 
-    async def show(self, request: web.Request) -> web.StreamResponse:
+    async def show(self, request: RoutedRequest) -> StreamResponse:
         """
         Answer a request with the document in parts.
 
@@ -115,15 +117,15 @@ class StatusV1(Generic[V, R]):
         if missing is not None:
             return error_response(404, missing)
         if self._is_unchanged(request, wanted):
-            unchanged = web.Response(status=304, headers={hdrs.CACHE_CONTROL: NO_CACHE})
+            unchanged = Response(status=304, headers={hdrs.CACHE_CONTROL: NO_CACHE})
             unchanged.etag = self._etag(view, wanted)
             return unchanged
         headers = {hdrs.CONTENT_TYPE: JSON, hdrs.CACHE_CONTROL: NO_CACHE}
-        response = web.StreamResponse(headers=headers)
+        response = StreamResponse(headers=headers)
         response.etag = self._etag(view, wanted)
         return await send_parts(request, response, self._document.render(view, wanted))
 
-    async def _wait(self, request: web.Request, wanted: R) -> None:
+    async def _wait(self, request: RoutedRequest, wanted: R) -> None:
         """Wait until the answer would be another one, or for as long as was asked for."""
         self._waiting += 1
         try:
@@ -134,7 +136,7 @@ class StatusV1(Generic[V, R]):
         finally:
             self._waiting -= 1
 
-    def _is_unchanged(self, request: web.Request, wanted: R) -> bool:
+    def _is_unchanged(self, request: RoutedRequest, wanted: R) -> bool:
         view = self._view()
         document = self._document
         if document.find_unavailable(view) or document.find_missing(view, wanted) is not None:

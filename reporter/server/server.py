@@ -11,7 +11,10 @@ from contextlib import closing
 from functools import partial
 from itertools import chain
 
-from aiohttp import HttpVersion10, HttpVersion11, hdrs, web
+from aiohttp import HttpVersion10, HttpVersion11, hdrs
+from aiohttp.web_request import BaseRequest
+from aiohttp.web_response import Response, StreamResponse
+from aiohttp.web_server import Server
 from msgspec import Struct, field
 
 from reporter import PROGRAM_NAME
@@ -19,9 +22,10 @@ from reporter.metrics.process import Exposition
 from reporter.model.enums import ClosedConnection
 from reporter.process.clock import monotonic_seconds
 from reporter.server.connection import ClosedConnectionLog, Connection, ConnectionLimit, OnClosed
-from reporter.server.host_check import Handler, refuse_foreign_names
+from reporter.server.host_check import refuse_foreign_names
 from reporter.server.limits import BACKLOG, STOP_TIMEOUT, ConnectionTimeouts
 from reporter.server.responses import JSON
+from reporter.server.routes import Handler, RoutedRequest, Routes
 from reporter.settings import BindAddress, Settings
 
 
@@ -69,7 +73,7 @@ class HttpServer:
         self._metrics, self._health, self._status = metrics, health, status
         self._on_closed, self._timeouts = on_closed, timeouts or ConnectionTimeouts()
         self._formatting = asyncio.Lock()
-        self._runners: list[web.AppRunner] = []
+        self._servers: list[Server] = []
         self._listeners: list[asyncio.Server] = []
 
     async def start(self) -> None:
@@ -103,28 +107,26 @@ class HttpServer:
         """
         for listener in self._listeners:
             listener.close()
-        async with asyncio.TaskGroup() as group:
-            for runner in self._runners:
-                group.create_task(runner.cleanup(), name="stop serving")
-
-    async def _serve(self, address: BindAddress, routes: Mapping[str, Handler]) -> None:
-        app = web.Application(middlewares=[_guard])
-        app.add_routes([web.get(path, show) for path, show in routes.items()])
-        app.on_response_prepare.append(_set_headers)
+        # Requests that have come begin to be answered, before connections without one are closed.
+        await asyncio.sleep(0)
         # aiohttp waits twice for this long: for the response, and for the task that sends it.
         wait = STOP_TIMEOUT.total_seconds() / 2
+        async with asyncio.TaskGroup() as group:
+            for server in self._servers:
+                server.pre_shutdown()
+                group.create_task(server.shutdown(wait), name="stop serving")
+
+    async def _serve(self, address: BindAddress, routes: Mapping[str, Handler]) -> None:
+        loop = asyncio.get_running_loop()
         # Who waits for a change and leaves must not take up the room of others until it comes.
-        runner = web.AppRunner(
-            app, access_log=None, shutdown_timeout=wait, handler_cancellation=True
+        server = Server(
+            partial(_respond, Routes(routes)),
+            request_factory=partial(RoutedRequest, loop=loop),
+            handler_cancellation=True,
         )
-        await runner.setup()
-        self._runners.append(runner)
-        if runner.server is None:
-            raise RuntimeError("the runner was set up just now")
-        connect = partial(
-            Connection, runner.server, ConnectionLimit(self._on_closed), self._timeouts
-        )
-        listener = await asyncio.get_running_loop().create_server(
+        self._servers.append(server)
+        connect = partial(Connection, server, ConnectionLimit(self._on_closed), self._timeouts)
+        listener = await loop.create_server(
             connect,
             address.host or None,
             address.port,
@@ -132,24 +134,22 @@ class HttpServer:
         )
         self._listeners.append(listener)
 
-    async def _show_metrics(self, request: web.Request) -> web.Response:
+    async def _show_metrics(self, request: RoutedRequest) -> Response:
         page = self._pages.metrics(",".join(request.headers.getall(hdrs.ACCEPT, ())))
         # Ten thousand InferenceSets with trouble take half a second. One page at a time, so that many
         # clients do not take the processor from the event loop.
         async with self._formatting:
             body = await asyncio.to_thread(page.encode)
-        return web.Response(body=body, headers={hdrs.CONTENT_TYPE: page.content_type})
+        return Response(body=body, headers={hdrs.CONTENT_TYPE: page.content_type})
 
-    async def _show_status(self, request: web.Request) -> web.StreamResponse:
+    async def _show_status(self, request: RoutedRequest) -> StreamResponse:
         parts = (part.encode() for part in self._pages.status())
-        return await send_parts(
-            request, web.StreamResponse(headers={hdrs.CONTENT_TYPE: JSON}), parts
-        )
+        return await send_parts(request, StreamResponse(headers={hdrs.CONTENT_TYPE: JSON}), parts)
 
-    async def _show_livez(self, _: web.Request) -> web.Response:
+    async def _show_livez(self, _: RoutedRequest) -> Response:
         return _health_response(self._pages.livez())
 
-    async def _show_readyz(self, _: web.Request) -> web.Response:
+    async def _show_readyz(self, _: RoutedRequest) -> Response:
         return _health_response(self._pages.readyz(), self._pages.limits())
 
 
@@ -171,8 +171,8 @@ def make_server(
 
 
 async def send_parts(
-    request: web.Request, response: web.StreamResponse, parts: Generator[bytes, None, None]
-) -> web.StreamResponse:
+    request: RoutedRequest, response: StreamResponse, parts: Generator[bytes, None, None]
+) -> StreamResponse:
     """
     Send an answer in parts, and close *parts*; other tasks run before the next part is rendered.
 
@@ -184,6 +184,7 @@ async def send_parts(
     with closing(parts):
         # Rendered before the headers are sent, so that a fault is answered as one.
         first = next(parts)
+        _set_headers(response)
         await response.prepare(request)
         if request.method != hdrs.METH_HEAD:
             for part in chain((first,), parts):
@@ -192,30 +193,31 @@ async def send_parts(
     return response
 
 
-@web.middleware
-async def _guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+async def _respond(routes: Routes, request: BaseRequest) -> StreamResponse:
     """Limit the time of a response, and log a page that cannot be rendered."""
     connection = request.protocol
-    if not isinstance(connection, Connection):
-        raise TypeError("each connection of this server is made by it")
+    if not (isinstance(connection, Connection) and isinstance(request, RoutedRequest)):
+        raise TypeError("each connection and each request of this server is made by it")
     if request.version not in {HttpVersion10, HttpVersion11}:
         # aiohttp would answer in the version of the request.
         connection.abort(ClosedConnection.MALFORMED)
         raise ConnectionAbortedError
     with connection.responding():
         try:
-            return await handler(request)
-        except (web.HTTPException, ConnectionError):
+            response = await routes.respond(request)
+        except ConnectionError:
             raise
         except Exception:
             # A page that fails must not end the others; which one it is, is in the log.
             logger.exception("%s cannot be rendered", request.path)
             if request.writer.output_size:
                 connection.abort()
-            return web.Response(status=500, text="Internal Server Error\n")
+            response = Response(status=500, text="Internal Server Error\n")
+    _set_headers(response)
+    return response
 
 
-async def _set_headers(_: web.Request, response: web.StreamResponse) -> None:
+def _set_headers(response: StreamResponse) -> None:
     """
     Replace aiohttp's Server header, which names the versions of aiohttp and Python.
 
@@ -227,7 +229,7 @@ async def _set_headers(_: web.Request, response: web.StreamResponse) -> None:
     response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
 
 
-def _health_response(why_not: str, limits: str = "") -> web.Response:
+def _health_response(why_not: str, limits: str = "") -> Response:
     lines = (why_not,) if why_not else ("ok", limits)
     text = "\n".join(line for line in lines if line)
-    return web.Response(text=f"{text}\n", status=503 if why_not else 200)
+    return Response(text=f"{text}\n", status=503 if why_not else 200)

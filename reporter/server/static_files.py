@@ -6,14 +6,16 @@ They are files of this package, read once. The page reads ``/status/v1`` like an
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
-from aiohttp import ETag, hdrs, web
+from aiohttp import ETag, hdrs
+from aiohttp.web_response import Response
 from msgspec import Struct
 
+from reporter.server.routes import Handler, RoutedRequest
 from reporter.server.status_v1 import MAX_WAIT_SECONDS
 
 
@@ -82,7 +84,7 @@ class StaticFile(Struct, frozen=True):
         tag = ETag(hashlib.sha256(body).hexdigest()[:32])
         return cls(body, CONTENT_TYPES[PurePosixPath(name).suffix], tag)
 
-    async def show(self, request: web.Request) -> web.Response:
+    async def show(self, request: RoutedRequest) -> Response:
         """
         Answer with the file under its strict Content-Security-Policy.
 
@@ -91,16 +93,16 @@ class StaticFile(Struct, frozen=True):
         known = request.if_none_match or ()
         headers = {**HEADERS, hdrs.CONTENT_TYPE: self.content_type}
         if any(each.value in {"*", self.etag.value} for each in known):
-            response = web.Response(status=304, headers=HEADERS)
+            response = Response(status=304, headers=HEADERS)
         else:
-            response = web.Response(body=self.body, headers=headers)
+            response = Response(body=self.body, headers=headers)
         response.etag = self.etag
         return response
 
 
 def page_routes(
     stale_after: timedelta,
-) -> Mapping[str, Callable[[web.Request], Awaitable[web.StreamResponse]]]:
+) -> Mapping[str, Handler]:
     """
     Return the handlers of the page by path.
 

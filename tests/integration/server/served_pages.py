@@ -1,5 +1,6 @@
 """The HTTP endpoints on free addresses, and a client of them."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -57,3 +58,16 @@ async def serving(
             yield ServedPages(metrics, health, session)
     finally:
         await server.stop()
+
+
+async def raw_exchange(address: BindAddress, path: str) -> tuple[int, str]:
+    """Return status and text of the answer to a path as it is; clients encode one anew."""
+    reader, writer = await asyncio.open_connection(address.host, address.port)
+    try:
+        writer.write(
+            f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
+        )
+        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+    finally:
+        writer.close()
+    return int(head.split()[1]), body.decode()
