@@ -149,11 +149,16 @@ class RestClient:
     async def stream_body(
         self, path: str, query: Query, *, time_limit: timedelta, operation: str = ""
     ) -> AsyncIterator[AsyncIterator[bytes]]:
-        """Stream a long body as it arrives. *time_limit*: for the whole response."""
+        """
+        Stream a long body as it arrives, over a connection that ends with it. *time_limit*: for all of it.
+
+        A connection keeps buffers of TLS as large as it ever needed: the watch that follows a list would
+        hold them for good.
+        """
         time_limit = self._request_timeout or time_limit
         request = error_mapping.RequestInfo(operation or f"get {path}", "GET", path, query)
         options = RequestOptions(
-            {"Accept": JSON_CONTENT_TYPE},
+            {"Accept": JSON_CONTENT_TYPE, "Connection": "close"},
             None,
             time_limit,
             header_timeout=time_limit,

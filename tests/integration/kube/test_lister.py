@@ -57,6 +57,24 @@ async def test_a_list_is_requested_as_a_whole(tmp_path):
     assert asked == [{}]
 
 
+async def test_the_connection_of_a_list_ends_with_it(tmp_path):
+    """Its buffers, which have grown with the list, would stay with the watch that follows."""
+    clients: list[tuple[str, int]] = []
+
+    async def handler(request: web.BaseRequest) -> web.Response:
+        assert request.transport is not None
+        clients.append(request.transport.get_extra_info("peername"))
+        return a_list_response(a_deployment("a")) if len(clients) == 2 else a_json_response(b"{}")
+
+    async with serving(handler) as server, connected(a_kubeconfig(tmp_path, server.url)) as api:
+        await api.call("GET", "/version")
+        await list_all(api, DEPLOYMENTS, "v1", page_timeout=FAST_TIMING.list_timeout)
+        await api.call("GET", "/version")
+        await api.call("GET", "/version")
+    assert clients[0] == clients[1]
+    assert clients[1] != clients[2] == clients[3]
+
+
 @pytest.mark.parametrize(
     "broken", [breaks_off, a_json_response(b'{"metadata":{},"items":[')], ids=["cut", "cut short"]
 )
