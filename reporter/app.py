@@ -4,7 +4,7 @@ import asyncio
 import uuid
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reporter import PROGRAM_VERSION
 from reporter.announcing.announcements import Announcements
@@ -28,9 +28,6 @@ from reporter.controller.start_log import log_start, log_target
 from reporter.controller.unread import EVENTS, UnreadKind, UnreadKinds
 from reporter.evaluation.registry import SPECS
 from reporter.evaluation.silence_texts import SilenceLog
-from reporter.history.node_event_publisher import NodeEpisodeStore, NodeEventWriter
-from reporter.history.store_plan import StorePlan
-from reporter.history.writer import EpisodeBackend, HealthEventWriter
 from reporter.kinds.health_events import HealthEvent, StoreLimits
 from reporter.kinds.nvsentinel import NodeHealthEvent
 from reporter.kinds.productionstack import PRODUCTION_STACK_STATUSES, ProductionStackStatus
@@ -60,6 +57,9 @@ from reporter.status.object_plan import StatusObjectPlan, write_status
 from reporter.status.packages import PackageIndex
 from reporter.status.stack_statuses import StackStatuses
 
+
+if TYPE_CHECKING:
+    from reporter.history.writer import EpisodeBackend
 
 LoadFunc: TypeAlias = Callable[[], Catalogue]
 
@@ -247,6 +247,8 @@ class Reporter:
         kind = inputs.store_kind
         if kind is None:
             return
+        from reporter.history.store_plan import StorePlan  # noqa: PLC0415  most have no store
+
         backend = self._make_backend(kind)
         announcements.restore_from(backend.objects)
         report = self.metrics.show_store(
@@ -262,14 +264,16 @@ class Reporter:
         )
         writer = self._writers["HealthEvent publisher"] = self._make_writer(plan, backend.write)
 
-    def _make_backend(self, kind: ResourceKind) -> EpisodeBackend:
+    def _make_backend(self, kind: ResourceKind) -> "EpisodeBackend":
+        from reporter.history import node_event_publisher, writer  # noqa: PLC0415  as above
+
         inputs, announcements = self._inputs, self._announcements
         if kind.type is HealthEvent:
             client = ObjectClient(self._api, kind, HealthEvent)
-            return HealthEventWriter(client, inputs.health_events, announcements, kind)
-        return NodeEventWriter(
+            return writer.HealthEventWriter(client, inputs.health_events, announcements, kind)
+        return node_event_publisher.NodeEventWriter(
             ObjectClient(self._api, kind, NodeHealthEvent),
-            NodeEpisodeStore(inputs.node_health_events),
+            node_event_publisher.NodeEpisodeStore(inputs.node_health_events),
             announcements,
             kind,
             self._clock.now,

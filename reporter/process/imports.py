@@ -37,15 +37,27 @@ aiohttp would read the authorities of the system, from the file that the first o
 lists of handlers, is all that loads the library of C++: 1.4 MiB.
 """
 
+REFUSED: Final = ("bz2", "lzma")
+"""
+The modules that cannot be imported meanwhile. shutil, of which urllib needs something else, unpacks archives
+by them, if they are there: 0.3 MiB with their libraries.
+"""
+
 
 @contextmanager
 def _lighter_imports() -> Iterator[None]:
-    """Set VARIABLES, and restore them afterwards."""
+    """Set VARIABLES and refuse what is REFUSED, and undo both afterwards."""
     given = {name: os.environ.get(name) for name in VARIABLES}
+    refused = [name for name in REFUSED if name not in sys.modules]
     os.environ |= VARIABLES
+    for name in refused:
+        # None refuses an import (Python reference, the module cache).
+        sys.modules[name] = None  # type: ignore[assignment]
     try:
         yield
     finally:
+        for name in refused:
+            del sys.modules[name]
         for name, value in given.items():
             if value is None:
                 del os.environ[name]

@@ -207,6 +207,41 @@ print(os.environ["SSL_CERT_FILE"])
 """
 
 
+LOADED_BY_RUN = """
+from reporter.process.imports import uncollected_imports
+with uncollected_imports():
+    import reporter.app
+import sys
+print("\\n".join(sys.modules))
+import bz2, lzma
+"""
+NOT_BY_RUN = (
+    "aiohttp.web",
+    "argparse",
+    "bz2",
+    "lzma",
+    "reporter.cel.compile",
+    "reporter.history",
+    "reporter.hub",
+    "reporter.stories",
+)
+"""More than a MiB of each pod, for what it does not do, or not without a flag."""
+
+
+def test_the_controller_loads_what_it_needs_without_further_flags():
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED_BY_RUN],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    loaded = done.stdout.splitlines()
+    assert {"reporter.server.server", "shutil"} <= {*loaded}
+    assert _among(loaded, NOT_BY_RUN) == []
+    assert all(map(find_spec, NOT_BY_RUN)), "one of them has another name now"
+
+
 LIBRARIES = """
 from reporter.process.imports import uncollected_imports
 with uncollected_imports():
