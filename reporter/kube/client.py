@@ -147,18 +147,25 @@ class RestClient:
 
     @asynccontextmanager
     async def stream_body(
-        self, path: str, query: Query, *, time_limit: timedelta, operation: str = ""
+        self,
+        path: str,
+        query: Query,
+        *,
+        time_limit: timedelta,
+        operation: str = "",
+        keeps_connection: bool = True,
     ) -> AsyncIterator[AsyncIterator[bytes]]:
         """
-        Stream a long body as it arrives, over a connection that ends with it. *time_limit*: for all of it.
+        Stream a long body as it arrives. *time_limit*: for all of it.
 
-        A connection keeps buffers of TLS as large as it ever needed: the watch that follows a list would
-        hold them for good.
+        Without *keeps_connection* no later request is sent over the same connection: it keeps buffers of TLS
+        as large as it ever needed.
         """
         time_limit = self._request_timeout or time_limit
         request = error_mapping.RequestInfo(operation or f"get {path}", "GET", path, query)
+        headers = {"Accept": JSON_CONTENT_TYPE}
         options = RequestOptions(
-            {"Accept": JSON_CONTENT_TYPE, "Connection": "close"},
+            headers if keeps_connection else headers | {"Connection": "close"},
             None,
             time_limit,
             header_timeout=time_limit,

@@ -5,9 +5,11 @@ A list of 40,000 pods has 300 MB, of which no more than a few megabytes are in m
 objects are decoded while its body arrives.
 """
 
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, suppress
 from datetime import timedelta
+from functools import partial
+from typing import TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -132,6 +134,9 @@ MAX_PAGED_ATTEMPTS = 3
 """Attempts to read a list in pages when its continue token expires before the last page."""
 
 
+_StreamFunc: TypeAlias = Callable[[Query], AbstractAsyncContextManager[AsyncIterator[bytes]]]
+
+
 class ListResult(Struct, frozen=True):
     """All objects at one resourceVersion, and those that could not be decoded."""
 
@@ -154,9 +159,12 @@ async def list_all(
     *,
     page_timeout: timedelta,
     namespace: str = "",
+    keeps_connection: bool = True,
 ) -> ListResult:
     """
     List all objects, or those of one *namespace*. *page_timeout*: for one response.
+
+    *keeps_connection*: as `RestClient.stream_body` has it.
 
     The API server serves a whole list from its watch cache, but pages of a kind that has not changed
     for some minutes from etcd, at four times the cost. A list that breaks off may take longer than
@@ -165,16 +173,23 @@ async def list_all(
     path = collection_path(kind, version, namespace)
     request = RequestInfo(f"list {kind.group_resource}", "GET", path)
     query, decoder = _list_query(kind), ListStreamDecoder(kind, request)
+    stream: _StreamFunc = partial(
+        api.stream_body,
+        path,
+        time_limit=page_timeout,
+        operation=request.operation,
+        keeps_connection=keeps_connection,
+    )
     try:
-        return await _read_pages(api, decoder, query, page_timeout)
+        return await _read_pages(stream, decoder, query)
     except Unreachable:
         if not decoder.has_input:
             raise
     query = [*query, ("limit", str(PAGE_SIZE))]
     for _ in range(MAX_PAGED_ATTEMPTS - 1):
         with suppress(Expired):
-            return await _read_pages(api, decoder.copy_empty(), query, page_timeout)
-    return await _read_pages(api, decoder.copy_empty(), query, page_timeout)
+            return await _read_pages(stream, decoder.copy_empty(), query)
+    return await _read_pages(stream, decoder.copy_empty(), query)
 
 
 def list_raw(
@@ -281,13 +296,11 @@ async def list_one(
     return SingleResult(page.resource_version, objects.get(name) or undecodable.get(name))
 
 
-async def _read_pages(
-    api: RestClient, first: ListStreamDecoder, query: Query, page_timeout: timedelta
-) -> ListResult:
-    pages = [await _read_page(api, first, query, page_timeout)]
+async def _read_pages(stream: _StreamFunc, first: ListStreamDecoder, query: Query) -> ListResult:
+    pages = [await _read_page(stream, first, query)]
     while pages[-1].continue_token:
         more = [*query, ("continue", pages[-1].continue_token)]
-        pages.append(await _read_page(api, first.copy_empty(), more, page_timeout))
+        pages.append(await _read_page(stream, first.copy_empty(), more))
     return ListResult(
         resource_version=pages[0].resource_version,
         objects=tuple(each for page in pages for each in page.objects),
@@ -295,13 +308,8 @@ async def _read_pages(
     )
 
 
-async def _read_page(
-    api: RestClient, decoder: ListStreamDecoder, query: Query, page_timeout: timedelta
-) -> ListPage:
-    request = decoder.request
-    async with api.stream_body(
-        request.path, query, time_limit=page_timeout, operation=request.operation
-    ) as chunks:
+async def _read_page(stream: _StreamFunc, decoder: ListStreamDecoder, query: Query) -> ListPage:
+    async with stream(query) as chunks:
         async for chunk in chunks:
             decoder.feed(chunk)
     return decoder.finish()

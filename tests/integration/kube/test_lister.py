@@ -57,7 +57,8 @@ async def test_a_list_is_requested_as_a_whole(tmp_path):
     assert asked == [{}]
 
 
-async def test_the_connection_of_a_list_ends_with_it(tmp_path):
+@pytest.mark.parametrize("keeps", [True, False])
+async def test_the_connection_of_a_list_ends_with_it_unless_it_is_kept(tmp_path, keeps: bool):
     """Its buffers, which have grown with the list, would stay with the watch that follows."""
     clients: list[tuple[str, int]] = []
 
@@ -68,11 +69,13 @@ async def test_the_connection_of_a_list_ends_with_it(tmp_path):
 
     async with serving(handler) as server, connected(a_kubeconfig(tmp_path, server.url)) as api:
         await api.call("GET", "/version")
-        await list_all(api, DEPLOYMENTS, "v1", page_timeout=FAST_TIMING.list_timeout)
+        timeout = FAST_TIMING.list_timeout
+        await list_all(api, DEPLOYMENTS, "v1", page_timeout=timeout, keeps_connection=keeps)
         await api.call("GET", "/version")
         await api.call("GET", "/version")
     assert clients[0] == clients[1]
-    assert clients[1] != clients[2] == clients[3]
+    assert clients[2] == clients[3]
+    assert (clients[1] == clients[2]) is keeps
 
 
 @pytest.mark.parametrize(
