@@ -96,14 +96,15 @@ class RollUpCache:
         """
         Fold the passes that wait, again and again, until the task is cancelled.
 
-        A step that takes long is followed by a pause as long, in which a pass may make all its own.
+        A step that takes long is followed by a pause as long, in which a pass may make all its own. The
+        first fold makes none: all that the process is asked waits for it.
         """
         now = asyncio.get_running_loop().time
         while True:
             await self._follows.wait()
-            begun = now()
+            begun, longest = now(), LONGEST_PAUSE if self.rollup.revision else 0.0
             for _ in self.fold_waiting():
-                await asyncio.sleep(min(now() - begun, LONGEST_PAUSE))
+                await asyncio.sleep(min(now() - begun, longest))
                 begun = now()
 
     def fold_waiting(self) -> Iterator[None]:
