@@ -60,14 +60,14 @@ async def serving(
         await server.stop()
 
 
-async def raw_exchange(address: BindAddress, path: str) -> tuple[int, str]:
-    """Return status and text of the answer to a path as it is; clients encode one anew."""
-    reader, writer = await asyncio.open_connection(address.host, address.port)
+async def exchange(address: BindAddress, sent: bytes) -> bytes:
+    """Send and return all that is received until the server closes."""
+    reader, writer = await asyncio.open_connection(*address)
     try:
-        writer.write(
-            f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
-        )
-        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+        writer.write(sent)
+        async with asyncio.timeout(60):
+            return await reader.read()
+    except (ConnectionResetError, BrokenPipeError):
+        return b""
     finally:
-        writer.close()
-    return int(head.split()[1]), body.decode()
+        writer.transport.abort()

@@ -14,6 +14,7 @@ from reporter.metrics.process import Exposition
 from reporter.server.limits import ConnectionTimeouts
 from reporter.server.server import HttpServer, Pages
 from reporter.settings import BindAddress
+from tests.integration.server.served_pages import exchange
 from tests.support.ports import free_port
 from tests.support.stall_free_loop import StallFreeEventLoop
 
@@ -79,19 +80,7 @@ async def _send_each(several: Iterable[bytes]) -> list[bytes]:
     await server.start()
     try:
         async with asyncio.TaskGroup() as group:
-            answers = [group.create_task(_exchange(*address, each)) for each in several]
+            answers = [group.create_task(exchange(address, each)) for each in several]
         return [each.result() for each in answers]
     finally:
         await server.stop()
-
-
-async def _exchange(host: str, port: int, sent: bytes) -> bytes:
-    reader, writer = await asyncio.open_connection(host, port)
-    try:
-        writer.write(sent)
-        async with asyncio.timeout(60):
-            return await reader.read()
-    except (ConnectionResetError, BrokenPipeError):
-        return b""
-    finally:
-        writer.transport.abort()

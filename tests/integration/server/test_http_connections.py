@@ -19,7 +19,14 @@ from reporter.server.limits import (
 )
 from reporter.server.server import HttpServer, Pages
 from reporter.settings import BindAddress
-from tests.integration.server.served_pages import ALWAYS_OK, ServedPages, a_page, free, serving
+from tests.integration.server.served_pages import (
+    ALWAYS_OK,
+    ServedPages,
+    a_page,
+    exchange,
+    free,
+    serving,
+)
 from tests.support.stubs.api_servers import until
 
 
@@ -42,19 +49,6 @@ async def counted(
     closed = Closed()
     async with serving(pages, on_closed=closed.record, timeouts=timeouts) as served:
         yield served, closed
-
-
-async def exchange(address: BindAddress, sent: bytes) -> bytes:
-    """Send and return all that is received until the server closes."""
-    reader, writer = await asyncio.open_connection(*address)
-    try:
-        writer.write(sent)
-        async with asyncio.timeout(60):
-            return await reader.read()
-    except ConnectionResetError:
-        return b""
-    finally:
-        writer.transport.abort()
 
 
 async def connect(

@@ -5,7 +5,7 @@ from aiohttp.web_response import Response, StreamResponse
 from msgspec.structs import replace
 
 from reporter.server.routes import RoutedRequest
-from tests.integration.server.served_pages import ALWAYS_OK, raw_exchange, serving
+from tests.integration.server.served_pages import ALWAYS_OK, exchange, serving
 
 
 TEMPLATES = ("/a/{name}", "/a/{name}/{rest:.+}", "/dot.js")
@@ -39,5 +39,10 @@ async def show(request: RoutedRequest) -> StreamResponse:
 )
 async def test_a_path_finds_its_template(path: str, answer: str | None):
     async with serving(replace(ALWAYS_OK, page=dict.fromkeys(TEMPLATES, show))) as served:
-        status, body = await raw_exchange(served.health, path)
-    assert (status, body) == ((404, "404: Not Found") if answer is None else (200, answer))
+        # A client would encode the path anew.
+        request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        head, _, body = (await exchange(served.health, request.encode())).partition(b"\r\n\r\n")
+    status = int(head.split()[1])
+    assert (status, body.decode()) == (
+        (404, "404: Not Found") if answer is None else (200, answer)
+    )
